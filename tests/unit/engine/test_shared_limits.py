@@ -87,3 +87,14 @@ def test_parts_have_their_nodes_where_there_are_none():
         result = walltime.simulate({"workload": {"table": jobs}} | system)
         assert result.jobs["start"].to_list() == [0, 10]
         assert result.audit() == []
+
+
+def test_more_nodes_than_cores_are_taken_as_told_where_there_are_none():
+    """Two jobs tell one core and two nodes with a GPU on each: four GPUs; a limit of three lets one of them run."""
+    jobs = walltime.Workload.from_columns(
+        submit=[0, 0], run_time=[10, 10], cores=[1, 1], nodes=[2, 2], gpus_per_node=[1, 1], user=["a", "a"]
+    )
+    cluster = {"cores": 8, "limits": [{"user": "a", "running_gpus": 3}]}
+    result = walltime.simulate({"workload": {"table": jobs}, "cluster": cluster})
+    assert result.jobs["start"].to_list() == [0, 10]
+    assert result.audit() == []

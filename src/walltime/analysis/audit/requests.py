@@ -132,8 +132,13 @@ class Requests:
         return list(dict.fromkeys([*there, *gpus, *self.named]))
 
     def _count_told(self) -> np.ndarray:
-        """How many nodes each job asks for, 0 where it does not say; a core on each at least, unless it is alone."""
-        nodes = np.where(self.alone, self.nodes, np.minimum(self.nodes, self.cores))
+        """How many nodes each job asks for, 0 where it does not say.
+
+        A job has a core on each of them at least, unless it is alone there; a plain number of cores has no nodes on
+        which that could be looked at, and takes what the job says.
+        """
+        as_told = self.alone | (self.layout is None)
+        nodes = np.where(as_told, self.nodes, np.minimum(self.nodes, self.cores))
         by_size = -(-self.cores // np.maximum(self.cores_per_node, 1))
         told = np.where(self.nodes > 0, nodes, np.where(self.cores_per_node > 0, by_size, 0))
         sums = np.array([*(sum(part.nodes for part in parts) for parts in self.parts), 0], np.int64)
