@@ -16,7 +16,7 @@ from typing import Any
 from walltime.cluster.network import Edge, Link, Plan
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
-from walltime.core.source import Place, Source, read_source
+from walltime.core.source import KeyPath, Source, read_source
 
 _LINK = ("name", "from", "to", "bandwidth", "latency", "duplex")
 _ROUTE = ("from", "to", "links")
@@ -37,42 +37,44 @@ def read_plan(path: str | Path) -> Plan:
     return Plan(tuple(edges), tuple(told), file=str(path))
 
 
-def _read_edge(source: Source, item: Any, place: Place) -> Edge:
-    _only(source, item, place, _LINK)
-    first, second = _text(source, item, place, "from"), _text(source, item, place, "to")
+def _read_edge(source: Source, item: Any, key_path: KeyPath) -> Edge:
+    _only(source, item, key_path, _LINK)
+    first, second = _text(source, item, key_path, "from"), _text(source, item, key_path, "to")
     name = item.get("name", f"{first}-{second}")
     duplex = item.get("duplex", True)
     if not isinstance(name, str) or not isinstance(duplex, bool):
-        raise _wrong(source, place, "a link has a name and, as true or false, duplex", item)
-    bandwidth = _number(source, item.get("bandwidth"), (*place, "bandwidth"))
-    latency = _number(source, item.get("latency", 0), (*place, "latency"), zero=True)
+        raise _wrong(source, key_path, "a link has a name and, as true or false, duplex", item)
+    bandwidth = _number(source, item.get("bandwidth"), (*key_path, "bandwidth"))
+    latency = _number(source, item.get("latency", 0), (*key_path, "latency"), zero=True)
     return Edge(name, first, second, Link(bandwidth, latency, duplex))
 
 
-def _read_route(source: Source, item: Any, place: Place) -> tuple[str, str, tuple[str, ...]]:
-    _only(source, item, place, _ROUTE)
+def _read_route(source: Source, item: Any, key_path: KeyPath) -> tuple[str, str, tuple[str, ...]]:
+    _only(source, item, key_path, _ROUTE)
     links = item.get("links")
     if not isinstance(links, list) or not links or not all(isinstance(name, str) for name in links):
-        raise _wrong(source, place, "a route has the names of its links", links)
-    return _text(source, item, place, "from"), _text(source, item, place, "to"), tuple(links)
+        raise _wrong(source, key_path, "a route has the names of its links", links)
+    return _text(source, item, key_path, "from"), _text(source, item, key_path, "to"), tuple(links)
 
 
-def _only(source: Source, item: Any, place: Place, keys: tuple[str, ...]) -> None:
+def _only(source: Source, item: Any, key_path: KeyPath, keys: tuple[str, ...]) -> None:
     if not isinstance(item, dict):
-        raise _wrong(source, place, f"must be a mapping of {', '.join(keys)}", item)
+        raise _wrong(source, key_path, f"must be a mapping of {', '.join(keys)}", item)
     for key in item:
         if key not in keys:
-            raise InputError("no such key", value=key, file=source.file, line=source.line((*place, key)), choices=keys)
+            raise InputError(
+                "no such key", value=key, file=source.file, line=source.line((*key_path, key)), choices=keys
+            )
 
 
-def _text(source: Source, item: dict[Any, Any], place: Place, key: str) -> str:
+def _text(source: Source, item: dict[Any, Any], key_path: KeyPath, key: str) -> str:
     value = item.get(key)
     if not isinstance(value, str) or not value:
-        raise _wrong(source, place, f"needs {key}, the name of a place", value)
+        raise _wrong(source, key_path, f"needs {key}, the name of a place", value)
     return value
 
 
-def _number(source: Source, value: Any, place: Place, zero: bool = False) -> float:
+def _number(source: Source, value: Any, key_path: KeyPath, zero: bool = False) -> float:
     if isinstance(value, str):  # YAML takes 1e9 for a text
         try:
             value = float(value)
@@ -80,9 +82,9 @@ def _number(source: Source, value: Any, place: Place, zero: bool = False) -> flo
             value = None
     good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e100
     if not good or (value == 0 and not zero):
-        raise _wrong(source, place, "must be a number" + ("" if zero else " above 0"), value)
+        raise _wrong(source, key_path, "must be a number" + ("" if zero else " above 0"), value)
     return float(value)
 
 
-def _wrong(source: Source, place: Place, what: str, value: Any) -> InputError:
-    return InputError(what, value=value, file=source.file, line=source.line(place))
+def _wrong(source: Source, key_path: KeyPath, what: str, value: Any) -> InputError:
+    return InputError(what, value=value, file=source.file, line=source.line(key_path))

@@ -15,8 +15,8 @@ from walltime.core.reading import check_path, describe, reader, reading
 _LARGEST = 16 << 20
 _MOST_VALUES = 200_000  # far beyond any real file; stops an alias bomb
 
-Place = tuple[str | int, ...]
-"""A key's place in the data: ("clusters", 0, "cores")."""
+KeyPath = tuple[str | int, ...]
+"""The keys that lead to a value in the data: ("clusters", 0, "cores")."""
 
 
 @dataclass
@@ -25,13 +25,13 @@ class Source:
 
     data: Any
     file: str | None
-    lines: dict[Place, int] = field(default_factory=dict)
+    lines: dict[KeyPath, int] = field(default_factory=dict)
 
-    def line(self, place: Place) -> int | None:
+    def line(self, key_path: KeyPath) -> int | None:
         """The line of the key, or of the nearest key around it."""
-        for length in range(len(place), -1, -1):
-            if place[:length] in self.lines:
-                return self.lines[place[:length]]
+        for length in range(len(key_path), -1, -1):
+            if key_path[:length] in self.lines:
+                return self.lines[key_path[:length]]
         return None
 
 
@@ -109,13 +109,13 @@ class _Builder:
         self.values = 0
         self.open: set[int] = set()
 
-    def build(self, node: yaml.Node, place: Place) -> Any:
+    def build(self, node: yaml.Node, key_path: KeyPath) -> Any:
         self.values += 1
         if self.values > self.most:
             raise InputError("too many values (aliases within aliases?)", file=self.source.file)
-        self.source.lines.setdefault(place, node.start_mark.line + 1)
+        self.source.lines.setdefault(key_path, node.start_mark.line + 1)
         if isinstance(node, yaml.CollectionNode):
-            return self.build_collection(node, place)
+            return self.build_collection(node, key_path)
         return self.scalar(node)
 
     def scalar(self, node: yaml.Node) -> Any:
@@ -128,26 +128,26 @@ class _Builder:
             raise InputError(f"not a valid value ({describe(error)})", file=self.source.file, line=line) from None
         return value
 
-    def build_collection(self, node: yaml.CollectionNode, place: Place) -> Any:
+    def build_collection(self, node: yaml.CollectionNode, key_path: KeyPath) -> Any:
         if id(node) in self.open:
             line = node.start_mark.line + 1
             raise InputError("an alias contains itself", file=self.source.file, line=line)
         self.open.add(id(node))
         try:
             if isinstance(node, yaml.MappingNode):
-                return self.build_mapping(node, place)
-            return [self.build(item, (*place, index)) for index, item in enumerate(node.value)]
+                return self.build_mapping(node, key_path)
+            return [self.build(item, (*key_path, index)) for index, item in enumerate(node.value)]
         finally:
             self.open.discard(id(node))
 
-    def build_mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Any]:
+    def build_mapping(self, node: yaml.MappingNode, key_path: KeyPath) -> dict[str, Any]:
         self.refuse_duplicates(node)
         self.loader.flatten_mapping(node)
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             key = self.key(key_node)
-            self.source.lines[(*place, key)] = key_node.start_mark.line + 1
-            result[key] = self.build(value_node, (*place, key))
+            self.source.lines[(*key_path, key)] = key_node.start_mark.line + 1
+            result[key] = self.build(value_node, (*key_path, key))
         return result
 
     def key(self, node: yaml.Node) -> str:

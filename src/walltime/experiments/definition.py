@@ -23,7 +23,7 @@ from pydantic_core import PydanticCustomError
 from walltime.analysis.metrics import KEYS
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
-from walltime.core.source import Place, Source, read_source
+from walltime.core.source import KeyPath, Source, read_source
 from walltime.experiments.grid import Axis, Cell, Level, make_cells
 from walltime.scenario.part import Part
 from walltime.scenario.reading.problems import explain
@@ -139,14 +139,14 @@ class Experiment(Model):
         """The cells of the grid in their order, without those that are excluded."""
         return make_cells(self.axes, [self._rule(number, rule) for number, rule in enumerate(self.exclude)])
 
-    def place(self, place: Place) -> dict[str, Any]:
+    def place(self, key_path: KeyPath) -> dict[str, Any]:
         """`file` and `line` of a place, for an InputError; empty for an experiment that a program made."""
-        return {} if self._source.file is None else {"file": self._source.file, "line": self._source.line(place)}
+        return {} if self._source.file is None else {"file": self._source.file, "line": self._source.line(key_path)}
 
     def line_of(self, level: Level) -> dict[str, Any]:
         """The same of a level, also where the file writes the values as a plain list."""
-        whole: Place = ("grid", level.axis, *level.place)
-        short: Place = ("grid", level.axis, *level.place[1:])
+        whole: KeyPath = ("grid", level.axis, *level.place)
+        short: KeyPath = ("grid", level.axis, *level.place[1:])
         return self.place(short if whole not in self._source.lines and short in self._source.lines else whole)
 
     def placed(self, source: Source) -> Self:

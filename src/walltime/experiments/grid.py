@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from walltime.core.errors import InputError
-from walltime.core.source import Place
+from walltime.core.source import KeyPath
 from walltime.scenario.values import Model, Name
 
 POLICY = "policy"
@@ -126,7 +126,7 @@ class Axis(Model):
             seen.add(level.label)
         return found
 
-    def _labelled(self) -> Iterator[tuple[str, Any, Place]]:
+    def _labelled(self) -> Iterator[tuple[str, Any, KeyPath]]:
         if self.range is not None:
             yield from ((write_label(number), number, ("range",)) for number in self.range.numbers())
         elif isinstance(self.values, Mapping):
@@ -142,7 +142,7 @@ class Level:
     axis: str
     label: str
     settings: tuple[Setting, ...]
-    place: Place
+    place: KeyPath
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,7 @@ def _names(store: Store) -> Sequence[str]:
 
 
 def _read(store: Store, digest: str, name: str, expected: str) -> pl.DataFrame:
-    path = store.results.place(digest) / name
+    path = store.results.folder_of(digest) / name
     try:
         data = path.read_bytes()
     except OSError as error:

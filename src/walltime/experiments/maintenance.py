@@ -83,7 +83,7 @@ def _check_files(store: Store) -> Iterator[Fault]:
     """Files that are missing, or are not what was written."""
     asked = sa.select(runs.c.digest, runs.c.state, files).join(runs, runs.c.id == files.c.run_id)
     for row in store.database.read(lambda c: c.execute(asked).all()):
-        path = store.results.place(row.digest) / row.name
+        path = store.results.folder_of(row.digest) / row.name
         if row.state != DONE:
             yield Fault(f"it is {row.state}, but {row.name} is kept", row.digest)
             continue
@@ -104,7 +104,7 @@ def _stray_files(store: Store) -> Iterator[Path]:
     asked = sa.select(runs.c.digest).join(files, runs.c.id == files.c.run_id).distinct()
     known = set(store.database.read(lambda c: c.execute(asked).scalars().all()))
     live = store.database.read(lambda c: c.execute(sa.select(runners.c.process)).scalars().all())
-    yield from (store.results.place(digest) for digest in store.results.digests() if digest not in known)
+    yield from (store.results.folder_of(digest) for digest in store.results.digests() if digest not in known)
     if not any(can_see(process) is not False for process in live):
         yield from store.results.drafts()
 
@@ -177,8 +177,8 @@ def _copy(source: Store, target: Store) -> None:
         target.database.write(_count_on)
     kept = sa.select(runs.c.digest).join(files, runs.c.id == files.c.run_id).distinct()
     for digest in target.database.read(lambda c: c.execute(kept).scalars().all()):
-        if source.results.place(digest).is_dir():
-            shutil.copytree(source.results.place(digest), target.results.place(digest))
+        if source.results.folder_of(digest).is_dir():
+            shutil.copytree(source.results.folder_of(digest), target.results.folder_of(digest))
 
 
 def _at_rest(table: sa.Table, row: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def place(self, digest: str) -> Path:
+    def folder_of(self, digest: str) -> Path:
         """The folder of one run."""
         return self.folder / digest[:2] / digest
 
@@ -47,7 +47,7 @@ class Results:
         """Give the draft its name; what an attempt that was never noted left there is replaced."""
         if draft is None:
             return
-        target = self.place(digest)
+        target = self.folder_of(digest)
         with writing(target, "a result cannot be written"):
             if target.exists():
                 shutil.rmtree(target)
@@ -61,7 +61,7 @@ class Results:
 
     def remove(self, digest: str) -> None:
         """Remove what is kept of a run."""
-        shutil.rmtree(self.place(digest), ignore_errors=True)
+        shutil.rmtree(self.folder_of(digest), ignore_errors=True)
 
     def digests(self) -> Iterator[str]:
         """The runs of which something is there."""

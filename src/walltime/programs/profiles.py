@@ -14,7 +14,7 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.core.plugins import import_target, require_allowed
 from walltime.core.reading import reader, reading
-from walltime.core.source import Place, Source, parse_source, read_source
+from walltime.core.source import KeyPath, Source, parse_source, read_source
 from walltime.programs.program import gather
 from walltime.programs.steps import (
     Checkpoint,
@@ -141,19 +141,19 @@ def _read_batsim(source: Source, path: str | Path) -> Profiles:
     reader, begun = _Reader(source, steps), set[str]()
 
     def make(name: str, depth: int) -> None:
-        place: Place = ("profiles", name)
+        key_path: KeyPath = ("profiles", name)
         if name in begun or depth > _DEEPEST:
-            raise reader.wrong("a profile that is part of itself, or too deep", place, name)
+            raise reader.wrong("a profile that is part of itself, or too deep", key_path, name)
         begun.add(name)
         try:
             ours = translate_profile(name, given, path)
         except InputError as error:
-            raise reader.wrong(error.what, place, error.value, error.choices) from None
+            raise reader.wrong(error.what, key_path, error.value, error.choices) from None
         for part in ours["args"].get("profiles", ()):
             for inner in part["args"].get("profiles", ()) if isinstance(part, dict) else [part]:
                 if inner not in steps:
                     make(inner, depth + 1)
-        steps[name] = reader.read(ours, place, 0)
+        steps[name] = reader.read(ours, key_path, 0)
 
     for name in given:
         if name not in steps:
@@ -168,39 +168,39 @@ class _Reader:
         self.source = source
         self.known = known
 
-    def wrong(self, what: str, place: Place, value: Any = None, choices: Any = ()) -> InputError:
-        return InputError(what, value=value, file=self.source.file, line=self.source.line(place), choices=choices)
+    def wrong(self, what: str, key_path: KeyPath, value: Any = None, choices: Any = ()) -> InputError:
+        return InputError(what, value=value, file=self.source.file, line=self.source.line(key_path), choices=choices)
 
-    def read(self, value: Any, place: Place, depth: int) -> Step:
+    def read(self, value: Any, key_path: KeyPath, depth: int) -> Step:
         """A step, from a name or from {type, args}."""
         if depth > _DEEPEST:
-            raise self.wrong("profiles inside profiles inside profiles, too deep", place)
+            raise self.wrong("profiles inside profiles inside profiles, too deep", key_path)
         if isinstance(value, str):
             if value not in self.known:
-                raise self.wrong("no profile of this name stands before", place, value, list(self.known))
+                raise self.wrong("no profile of this name stands before", key_path, value, list(self.known))
             return self.known[value]
         if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-            raise self.wrong("a profile is a name, or a mapping with type and args", place, value)
+            raise self.wrong("a profile is a name, or a mapping with type and args", key_path, value)
         if extra := [key for key in value if key not in ("type", "args")]:
-            raise self.wrong("a profile has no such key", (*place, extra[0]), extra[0], ("type", "args"))
+            raise self.wrong("a profile has no such key", (*key_path, extra[0]), extra[0], ("type", "args"))
         args = value.get("args")
         if args is not None and not isinstance(args, dict):
-            raise self.wrong("args are a mapping", (*place, "args"), args)
+            raise self.wrong("args are a mapping", (*key_path, "args"), args)
         if value["type"] in self.known and value["type"] not in TYPES and not args:
             return self.known[value["type"]]
-        made = self.make(value["type"], args or {}, place, depth)
-        made.stand(self.source.file, self.source.line(place))
+        made = self.make(value["type"], args or {}, key_path, depth)
+        made.stand(self.source.file, self.source.line(key_path))
         return made
 
-    def make(self, kind: str, args: dict[Any, Any], place: Place, depth: int) -> Step:
+    def make(self, kind: str, args: dict[Any, Any], key_path: KeyPath, depth: int) -> Step:
         """A step of this type."""
         if ":" in kind or kind in _registered:
-            return self.make_own(kind, args, place)
+            return self.make_own(kind, args, key_path)
         if kind not in TYPES:
             choices = [*TYPES, *_registered, *self.known]
-            raise self.wrong("no type of profiles", (*place, "type"), kind, choices)
+            raise self.wrong("no type of profiles", (*key_path, "type"), kind, choices)
         step, needed, optional = TYPES[kind]
-        inside = (*place, "args")
+        inside = (*key_path, "args")
         for key in args:
             if key not in needed and key not in optional:
                 raise self.wrong(f"{kind} takes no such argument", (*inside, key), key, [*needed, *optional])
@@ -213,7 +213,7 @@ class _Reader:
         }
         return step(**read)
 
-    def make_own(self, kind: str, args: dict[Any, Any], place: Place) -> Step:
+    def make_own(self, kind: str, args: dict[Any, Any], key_path: KeyPath) -> Step:
         """A profile in Python, with its arguments."""
         try:
             if kind not in _registered:
@@ -221,69 +221,69 @@ class _Reader:
             made = _registered[kind] if kind in _registered else import_target(kind, LABEL)
             profile = made(**args) if callable(made) else made
         except InputError as error:
-            raise self.wrong(error.what, (*place, "type"), error.value, error.choices) from None
+            raise self.wrong(error.what, (*key_path, "type"), error.value, error.choices) from None
         except (TypeError, ValueError) as error:
-            raise self.wrong(f"{kind} cannot be made with these args: {error}", (*place, "args"), args) from None
+            raise self.wrong(f"{kind} cannot be made with these args: {error}", (*key_path, "args"), args) from None
         if not callable(getattr(profile, "run", None)):
-            raise self.wrong(f"{kind} has no run(processes)", (*place, "type"))
+            raise self.wrong(f"{kind} has no run(processes)", (*key_path, "type"))
         return Custom(profile)
 
     # ---- arguments
 
-    def number(self, value: Any, place: Place, _depth: int) -> float:
+    def number(self, value: Any, key_path: KeyPath, _depth: int) -> float:
         if isinstance(value, str):  # YAML's 1e9, which it takes for a text
             try:
                 value = float(value)
             except ValueError:
                 value = None
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e100:
-            raise self.wrong("must be a number from 0 on", place, value)
+            raise self.wrong("must be a number from 0 on", key_path, value)
         return float(value)
 
-    def numbers(self, value: Any, place: Place, depth: int) -> list[float]:
+    def numbers(self, value: Any, key_path: KeyPath, depth: int) -> list[float]:
         if not isinstance(value, list) or not value:
-            raise self.wrong("must be a list of numbers", place, value)
-        return [self.number(item, (*place, index), depth) for index, item in enumerate(value)]
+            raise self.wrong("must be a list of numbers", key_path, value)
+        return [self.number(item, (*key_path, index), depth) for index, item in enumerate(value)]
 
-    def matrix(self, value: Any, place: Place, depth: int) -> list[list[float]]:
+    def matrix(self, value: Any, key_path: KeyPath, depth: int) -> list[list[float]]:
         if not isinstance(value, list) or not value:
-            raise self.wrong("must be a list of rows", place, value)
-        rows = [self.numbers(row, (*place, index), depth) for index, row in enumerate(value)]
+            raise self.wrong("must be a list of rows", key_path, value)
+        rows = [self.numbers(row, (*key_path, index), depth) for index, row in enumerate(value)]
         if any(len(row) != len(rows) for row in rows):
-            raise self.wrong(f"a matrix of {len(rows)} rows has rows of other lengths", place)
+            raise self.wrong(f"a matrix of {len(rows)} rows has rows of other lengths", key_path)
         return rows
 
-    def ranks(self, value: Any, place: Place, _depth: int) -> list[int]:
+    def ranks(self, value: Any, key_path: KeyPath, _depth: int) -> list[int]:
         items = value if isinstance(value, list) else [value]
         for item in items:
             if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item < 1 << 31:
-                raise self.wrong("must be numbers of processes, from 0 on", place, value)
+                raise self.wrong("must be numbers of processes, from 0 on", key_path, value)
         return items
 
-    def text(self, value: Any, place: Place, _depth: int) -> str:
+    def text(self, value: Any, key_path: KeyPath, _depth: int) -> str:
         if not isinstance(value, str) or not value:
-            raise self.wrong("must be a name", place, value)
+            raise self.wrong("must be a name", key_path, value)
         return value
 
-    def count(self, value: Any, place: Place, _depth: int) -> int:
+    def count(self, value: Any, key_path: KeyPath, _depth: int) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_REPEATS:
-            raise self.wrong("must be a whole number from 0 on", place, value)
+            raise self.wrong("must be a whole number from 0 on", key_path, value)
         return value
 
-    def code(self, value: Any, place: Place, _depth: int) -> int:
+    def code(self, value: Any, key_path: KeyPath, _depth: int) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not -(1 << 31) <= value <= 1 << 31:
-            raise self.wrong("must be a whole number", place, value)
+            raise self.wrong("must be a whole number", key_path, value)
         return value
 
-    def flag(self, value: Any, place: Place, _depth: int) -> bool:
+    def flag(self, value: Any, key_path: KeyPath, _depth: int) -> bool:
         if not isinstance(value, bool):
-            raise self.wrong("must be true or false", place, value)
+            raise self.wrong("must be true or false", key_path, value)
         return value
 
-    def several(self, value: Any, place: Place, depth: int) -> list[Step]:
+    def several(self, value: Any, key_path: KeyPath, depth: int) -> list[Step]:
         if not isinstance(value, list) or not value:
-            raise self.wrong("must be a list of profiles", place, value)
-        return [self.read(item, (*place, index), depth + 1) for index, item in enumerate(value)]
+            raise self.wrong("must be a list of profiles", key_path, value)
+        return [self.read(item, (*key_path, index), depth + 1) for index, item in enumerate(value)]
 
 
 def _reading(size: float, processes: list[int] | None = None, component_name: str | None = None) -> DiskUse:
@@ -298,7 +298,7 @@ def _outside(component_name: str, processes: list[int] | None = None, **sizes: A
     return External(processes, component_name, **sizes)
 
 
-Argument = Callable[[_Reader, Any, Place, int], Any]
+Argument = Callable[[_Reader, Any, KeyPath, int], Any]
 _NUMBER, _NUMBERS, _MATRIX, _RANKS = _Reader.number, _Reader.numbers, _Reader.matrix, _Reader.ranks
 _TEXT, _COUNT, _SEVERAL = _Reader.text, _Reader.count, _Reader.several
 _CODE, _FLAG = _Reader.code, _Reader.flag

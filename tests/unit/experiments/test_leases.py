@@ -64,7 +64,7 @@ def test_a_late_result_of_a_runner_that_was_given_up_is_discarded(stocked):
     ]
     assert late.finish([done(task, files={"by_size.parquet": b"late"}) for task in held]) == [False] * 4
     assert heir.finish([done(task, files={"by_size.parquet": b"right"}) for task in taken]) == [True] * 4
-    kept = [store.results.place(task.digest) / "by_size.parquet" for task in taken]
+    kept = [store.results.folder_of(task.digest) / "by_size.parquet" for task in taken]
     assert {path.read_bytes() for path in kept} == {b"right"}
     heir.close()
     assert verify(store) == []

@@ -179,7 +179,7 @@ def spoil_state(path, store, digest):
 def test_a_fault_is_found_and_repaired_by_running_again(kept, spoil):
     store, number = kept
     digest = store.table("small")["run"][2]
-    spoil(store.results.place(digest) / "by_size.parquet", store, digest)
+    spoil(store.results.folder_of(digest) / "by_size.parquet", store, digest)
     faults = verify(store)
     assert {fault.run for fault in faults} == {digest}
     assert verify(store, repair=True) == faults
@@ -192,7 +192,7 @@ def test_a_fault_is_found_and_repaired_by_running_again(kept, spoil):
 
 def test_files_of_no_run_are_found_and_removed(kept):
     store, _ = kept
-    (store.results.place("ab" * 32)).mkdir(parents=True)
+    (store.results.folder_of("ab" * 32)).mkdir(parents=True)
     (store.results.folder / "cd").mkdir(exist_ok=True)
     (store.results.folder / "cd" / ".draft-x-1-99").mkdir()
     assert len(verify(store)) == 2
@@ -233,7 +233,7 @@ def test_a_backup_is_a_store_and_comes_back(kept, tmp_path):
 def test_a_backup_of_a_damaged_store_says_so(kept, tmp_path):
     store, _ = kept
     digest = store.table("small")["run"][0]
-    (store.results.place(digest) / "by_size.parquet").write_bytes(b"mess")
+    (store.results.folder_of(digest) / "by_size.parquet").write_bytes(b"mess")
     _, faults = back_up(store, tmp_path / "copy")
     assert [fault.run for fault in faults] == [digest]
 

@@ -73,7 +73,7 @@ def test_warm_up_window_and_drain_leave_out_the_rest(tmp_path):
     with Store(tmp_path / "store", create=True) as store:
         sweep(experiment, store, workers=1)
         row = store.table("small").row(0, named=True)
-        result = walltime.load(store.results.place(row["run"]) / "result")
+        result = walltime.load(store.results.folder_of(row["run"]) / "result")
     assert row["state"] == "done"
     assert result.jobs["phase"].to_list()[:2] == ["stabilization", "experiment"]
     assert result.summary["means_over"] == "started jobs of the experiment phase"

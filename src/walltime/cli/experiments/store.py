@@ -142,7 +142,7 @@ def _show_run(store: Store, digest: str, *, as_json: bool) -> None:
             f"{found['wall']:.2f} s, {found['cpu']:.2f} s of CPU, {write_bytes(found['memory'] or 0)} of memory"
         )
     for name, size in found["files"].items():
-        say(f"{store.results.place(found['digest']) / name} ({write_bytes(size)})")
+        say(f"{store.results.folder_of(found['digest']) / name} ({write_bytes(size)})")
     if found["error"]:
         say(f"error ({found['fault']}): {found['error']}", style="red")
     if found["log"]:

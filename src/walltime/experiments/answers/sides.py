@@ -115,7 +115,7 @@ def find_analysed_sides(store: Store, text: str, analysis: str) -> list[Side]:
         raise InputError(what, value=text)
     computed = []
     for side in sides:
-        results = {seed: load(store.results.place(digest) / "result") for seed, digest in side.runs.items()}
+        results = {seed: load(store.results.folder_of(digest) / "result") for seed, digest in side.runs.items()}
         numbers = {seed: analyse(result, [Part(name=analysis)]).numbers for seed, result in results.items()}
         computed.append(Side(side.label, _strip(numbers, prefix)))
     if not any(figures for side in computed for figures in side.repetitions.values()):
@@ -136,7 +136,7 @@ def read_groups(store: Store, side: Side, key: str) -> dict[Any, dict[str, dict[
     if all(digest in kept for digest in digests):
         tables = read_tables(store, digests, f"by_{key}")
     elif find_kept(store, "result/summary.json").issuperset(digests):
-        tables = [load(store.results.place(digest) / "result").by(key) for digest in digests]
+        tables = [load(store.results.folder_of(digest) / "result").by(key) for digest in digests]
     else:
         what = f"its runs kept neither groups by {key} (`keep: {{groups: [{key}]}}`) nor whole results (`keep: tables`)"
         raise InputError(what, value=side.label)

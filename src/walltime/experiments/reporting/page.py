@@ -193,7 +193,7 @@ def _find_runs(contents: Contents, figures: Sequence[str]) -> tuple[dict[str, An
     for cell_place, cell in enumerate(contents.cells):
         for seed, row in sorted(cell.runs.items()):
             if row["run"] in chosen:
-                result = load(contents.store.results.place(row["run"]) / "result")
+                result = load(contents.store.results.folder_of(row["run"]) / "result")
                 if result.record.allocations.height:
                     places[row["run"]] = len(shown)
                     shown.append((f"{cell.name}, seed {seed}", result))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.core.source import Place, Source
+from walltime.core.source import KeyPath, Source
 from walltime.workload.formats.hosts import read_machine_events
 
 _KEYS = ("workload", "hosts", "trace_hosts", "scheduler", "network", "monitoring")
@@ -50,18 +50,18 @@ class _Configuration:
         self.profiles: list[str] = []
         self.programs = False
 
-    def wrong(self, place: Place, what: str, value: Any = None, choices: tuple[str, ...] = ()) -> InputError:
-        return InputError(what, value=value, file=self.source.file, line=self.source.line(place), choices=choices)
+    def wrong(self, key_path: KeyPath, what: str, value: Any = None, choices: tuple[str, ...] = ()) -> InputError:
+        return InputError(what, value=value, file=self.source.file, line=self.source.line(key_path), choices=choices)
 
-    def mapping(self, value: Any, place: Place, keys: tuple[str, ...]) -> dict[str, Any]:
+    def mapping(self, value: Any, key_path: KeyPath, keys: tuple[str, ...]) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise self.wrong(place, f"{place[-1]} has to be a mapping", value)
+            raise self.wrong(key_path, f"{key_path[-1]} has to be a mapping", value)
         for key in value:
             if key not in keys:
-                raise self.wrong((*place, key), f"DSLab's {place[0]} has no such key", key, keys)
+                raise self.wrong((*key_path, key), f"DSLab's {key_path[0]} has no such key", key, keys)
         return {key: item for key, item in value.items() if item is not None}
 
-    def number(self, value: Any, place: Place, least: float = 0.0) -> float:
+    def number(self, value: Any, key_path: KeyPath, least: float = 0.0) -> float:
         given = value
         if isinstance(value, str):  # YAML takes 1e6 for a text
             try:
@@ -69,13 +69,13 @@ class _Configuration:
             except ValueError:
                 value = None
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < 1e15:
-            raise self.wrong(place, f"{place[-1]} has to be a number from {least:g}", given)
+            raise self.wrong(key_path, f"{key_path[-1]} has to be a number from {least:g}", given)
         return value
 
-    def whole(self, value: Any, place: Place, least: int = 1) -> int:
-        found = self.number(value, place, least)
+    def whole(self, value: Any, key_path: KeyPath, least: int = 1) -> int:
+        found = self.number(value, key_path, least)
         if found != int(found):
-            raise self.wrong(place, f"{place[-1]} has to be a whole number", value)
+            raise self.wrong(key_path, f"{key_path[-1]} has to be a whole number", value)
         return int(found)
 
     def scenario(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class _Configuration:
         listed = self.data.get("workload")
         if not isinstance(listed, list) or not listed:
             raise self.wrong(("workload",), "workload has to be a list of workloads, each with a type", listed)
-        types: dict[str, Callable[[dict[str, Any], Place], dict[str, Any]]] = {
+        types: dict[str, Callable[[dict[str, Any], KeyPath], dict[str, Any]]] = {
             "native": self.native,
             "random": self.random,
             "google": self.google,
@@ -109,84 +109,84 @@ class _Configuration:
         }
         found = []
         for number, item in enumerate(listed):
-            place: Place = ("workload", number)
-            given = self.mapping(item, place, ("type", "path", "options"))
+            key_path: KeyPath = ("workload", number)
+            given = self.mapping(item, key_path, ("type", "path", "options"))
             kind = given.get("type")
             if not isinstance(kind, str) or kind.lower() not in types:
-                raise self.wrong((*place, "type"), "no type of DSLab's workloads", kind, tuple(types))
+                raise self.wrong((*key_path, "type"), "no type of DSLab's workloads", kind, tuple(types))
             options = given.get("options", {})
             if not isinstance(options, dict):
-                raise self.wrong((*place, "options"), "options has to be a mapping", options)
+                raise self.wrong((*key_path, "options"), "options has to be a mapping", options)
             together = options | ({"path": given["path"]} if "path" in given else {})
-            found.append(types[kind.lower()](together, (*place, "options")))
+            found.append(types[kind.lower()](together, (*key_path, "options")))
         return found
 
-    def options(self, given: dict[str, Any], place: Place, needed: tuple[str, ...], other: tuple[str, ...]) -> Any:
+    def options(self, given: dict[str, Any], key_path: KeyPath, needed: tuple[str, ...], other: tuple[str, ...]) -> Any:
         """The options of one workload, all of them known and those that it needs there."""
-        known = self.mapping(given, place, (*needed, *other))
+        known = self.mapping(given, key_path, (*needed, *other))
         for key in needed:
             if key not in known:
-                raise self.wrong(place, f"this workload needs {key}")
+                raise self.wrong(key_path, f"this workload needs {key}")
         return known
 
-    def path(self, value: Any, place: Place) -> str:
+    def path(self, value: Any, key_path: KeyPath) -> str:
         if not isinstance(value, str) or not value.strip():
-            raise self.wrong(place, f"{place[-1]} has to be the path of a file", value)
+            raise self.wrong(key_path, f"{key_path[-1]} has to be the path of a file", value)
         return value
 
-    def native(self, given: dict[str, Any], place: Place) -> dict[str, Any]:
-        known = self.options(given, place, ("path",), ("profiles_path", "profile_path", "collections_path"))
+    def native(self, given: dict[str, Any], key_path: KeyPath) -> dict[str, Any]:
+        known = self.options(given, key_path, ("path",), ("profiles_path", "profile_path", "collections_path"))
         self.programs = True
         for key in ("profiles_path", "profile_path"):
             if key in known:
-                self.profiles.append(self.path(known[key], (*place, key)))
+                self.profiles.append(self.path(known[key], (*key_path, key)))
         if len(set(self.profiles)) > 1:
-            raise self.wrong(place, "two workloads have profiles of two files; put them into one", self.profiles[-1])
-        made = {"trace": self.path(known["path"], (*place, "path")), "format": "dslab"}
+            raise self.wrong(key_path, "two workloads have profiles of two files; put them into one", self.profiles[-1])
+        made = {"trace": self.path(known["path"], (*key_path, "path")), "format": "dslab"}
         if "collections_path" in known:
-            made["collections"] = self.path(known["collections_path"], (*place, "collections_path"))
+            made["collections"] = self.path(known["collections_path"], (*key_path, "collections_path"))
         return made
 
-    def swf(self, given: dict[str, Any], place: Place) -> dict[str, Any]:
-        known = self.options(given, place, ("path",), ())
-        return {"trace": self.path(known["path"], (*place, "path")), "format": "swf"}
+    def swf(self, given: dict[str, Any], key_path: KeyPath) -> dict[str, Any]:
+        known = self.options(given, key_path, ("path",), ())
+        return {"trace": self.path(known["path"], (*key_path, "path")), "format": "swf"}
 
-    def google(self, given: dict[str, Any], place: Place) -> dict[str, Any]:
+    def google(self, given: dict[str, Any], key_path: KeyPath) -> dict[str, Any]:
         other = ("collections_path", "resources_multiplier", "time_scale")
-        known = self.options(given, place, ("instances_path",), other)
-        if self.number(known.get("time_scale", 1e6), (*place, "time_scale")) != 1e6:
-            raise self.wrong((*place, "time_scale"), "times of Google's trace are microseconds", known["time_scale"])
-        made = {"trace": self.path(known["instances_path"], (*place, "instances_path")), "format": "google"}
+        known = self.options(given, key_path, ("instances_path",), other)
+        if self.number(known.get("time_scale", 1e6), (*key_path, "time_scale")) != 1e6:
+            raise self.wrong((*key_path, "time_scale"), "times of Google's trace are microseconds", known["time_scale"])
+        made = {"trace": self.path(known["instances_path"], (*key_path, "instances_path")), "format": "google"}
         if "collections_path" in known:
-            made["collections"] = self.path(known["collections_path"], (*place, "collections_path"))
+            made["collections"] = self.path(known["collections_path"], (*key_path, "collections_path"))
         if "resources_multiplier" in known:
-            times = self.whole(known["resources_multiplier"], (*place, "resources_multiplier"))
+            times = self.whole(known["resources_multiplier"], (*key_path, "resources_multiplier"))
             made["host"] = f"{times}x{times}"
         return made
 
-    def alibaba(self, given: dict[str, Any], place: Place) -> dict[str, Any]:
-        known = self.options(given, place, ("batch_instance",), ("resource_multiplier",))
-        made = {"trace": self.path(known["batch_instance"], (*place, "batch_instance")), "format": "alibaba"}
+    def alibaba(self, given: dict[str, Any], key_path: KeyPath) -> dict[str, Any]:
+        known = self.options(given, key_path, ("batch_instance",), ("resource_multiplier",))
+        made = {"trace": self.path(known["batch_instance"], (*key_path, "batch_instance")), "format": "alibaba"}
         if "resource_multiplier" in known:
-            times = self.number(known["resource_multiplier"], (*place, "resource_multiplier"), 1)
+            times = self.number(known["resource_multiplier"], (*key_path, "resource_multiplier"), 1)
             made["host"] = f"9600x{math.ceil(times * 100)}"
         return made
 
-    def random(self, given: dict[str, Any], place: Place) -> dict[str, Any]:
+    def random(self, given: dict[str, Any], key_path: KeyPath) -> dict[str, Any]:
         """Gaps, cpus and memory are uniform, lengths normal and at least a second."""
         if "jobs_count" in given and "execution_count" not in given:
             given = given | {"execution_count": given["jobs_count"]}
         ranges = tuple(f"{name}_{end}" for name in ("cpu", "memory", "delay") for end in ("min", "max"))
         needed = ("execution_count", *ranges, "duration_mean", "duration_dev")
         other = ("jobs_count", "start_time", "nodes_count_min", "nodes_count_max", "user", "collection_id")
-        known = self.options(given, place, needed, other)
+        known = self.options(given, key_path, needed, other)
         for key in ("nodes_count_min", "nodes_count_max"):
             if known.get(key, 1) != 1:
-                raise self.wrong((*place, key), "random jobs are of one host", known[key])
-        numbers = {key: self.number(known[key], (*place, key)) for key in needed}
+                raise self.wrong((*key_path, key), "random jobs are of one host", known[key])
+        numbers = {key: self.number(known[key], (*key_path, key)) for key in needed}
         kind: dict[str, Any] = {
-            "tasks": self.integers(numbers, "cpu", place),
-            "memory": self.integers(numbers, "memory", place),
+            "tasks": self.integers(numbers, "cpu", key_path),
+            "memory": self.integers(numbers, "memory", key_path),
             "nodes": 1,
             "work": {
                 "name": "normal",
@@ -201,16 +201,16 @@ class _Configuration:
             kind["user"] = str(known["user"])
         low, high = numbers["delay_min"], numbers["delay_max"]
         gap: Any = {"name": "uniform", "low": low, "high": high} if low < high else low
-        made = {"jobs": self.whole(known["execution_count"], (*place, "execution_count")), "arrivals": gap}
+        made = {"jobs": self.whole(known["execution_count"], (*key_path, "execution_count")), "arrivals": gap}
         if known.get("start_time"):
-            made["begin"] = self.number(known["start_time"], (*place, "start_time"))
+            made["begin"] = self.number(known["start_time"], (*key_path, "start_time"))
         return {"synthetic": made | {"types": {kind.get("user", "random"): kind}}}
 
-    def integers(self, numbers: dict[str, float], name: str, place: Place) -> Any:
+    def integers(self, numbers: dict[str, float], name: str, key_path: KeyPath) -> Any:
         """Whole numbers of a range, each as likely."""
-        low, high = (self.whole(numbers[f"{name}_{end}"], (*place, f"{name}_{end}"), 0) for end in ("min", "max"))
+        low, high = (self.whole(numbers[f"{name}_{end}"], (*key_path, f"{name}_{end}"), 0) for end in ("min", "max"))
         if low > high:
-            raise self.wrong((*place, f"{name}_min"), f"{name}_min is above {name}_max", low)
+            raise self.wrong((*key_path, f"{name}_min"), f"{name}_min is above {name}_max", low)
         if low == high:
             return low
         if high - low < _MOST_CHOICES:
@@ -227,42 +227,42 @@ class _Configuration:
         for number, item in enumerate(hosts):
             found.append(self.group(self.mapping(item, ("hosts", number), _HOST), ("hosts", number), number))
         if self.data.get("trace_hosts") is not None:
-            place: Place = ("trace_hosts",)
-            given = self.mapping(self.data["trace_hosts"], place, ("path", "resources_multiplier"))
-            times = self.number(given.get("resources_multiplier", 1), (*place, "resources_multiplier"), 1)
-            machines = read_machine_events(self.path(given.get("path"), (*place, "path")), times)
+            key_path: KeyPath = ("trace_hosts",)
+            given = self.mapping(self.data["trace_hosts"], key_path, ("path", "resources_multiplier"))
+            times = self.number(given.get("resources_multiplier", 1), (*key_path, "resources_multiplier"), 1)
+            machines = read_machine_events(self.path(given.get("path"), (*key_path, "path")), times)
             for number, ((cores, memory), count) in enumerate(machines.items()):
                 found.append({"count": count, "cores": cores, "memory": memory, "name": f"host{number}-"})
         if not found:
             raise self.wrong(("hosts",), "there are no hosts")
         return found
 
-    def group(self, given: dict[str, Any], place: Place, number: int) -> dict[str, Any]:
-        count = self.whole(given.get("count", 1), (*place, "count"))
+    def group(self, given: dict[str, Any], key_path: KeyPath, number: int) -> dict[str, Any]:
+        count = self.whole(given.get("count", 1), (*key_path, "count"))
         name = given.get("name_prefix", given.get("name", f"group{number}-"))
         if not isinstance(name, str) or not name.strip():
-            raise self.wrong((*place, "name_prefix"), "a host's name has to be a text", name)
+            raise self.wrong((*key_path, "name_prefix"), "a host's name has to be a text", name)
         for key in ("cpus", "memory"):
             if key not in given:
-                raise self.wrong(place, f"a host needs {key}")
+                raise self.wrong(key_path, f"a host needs {key}")
         made: dict[str, Any] = {
             "count": count,
-            "cores": self.whole(given["cpus"], (*place, "cpus")),
-            "memory": self.whole(given["memory"], (*place, "memory"), 0),
+            "cores": self.whole(given["cpus"], (*key_path, "cpus")),
+            "memory": self.whole(given["memory"], (*key_path, "memory"), 0),
             "name": name.strip(),
         }
         if not self.programs:
             return made
         if "cpu_speed" in given:
-            made["speed"] = self.number(given["cpu_speed"], (*place, "cpu_speed")) / self.flops()
+            made["speed"] = self.number(given["cpu_speed"], (*key_path, "cpu_speed")) / self.flops()
         if any(key.startswith("disk_") for key in given):
-            capacity = {"capacity": self.whole(given["disk_capacity"], (*place, "disk_capacity"))} \
+            capacity = {"capacity": self.whole(given["disk_capacity"], (*key_path, "disk_capacity"))} \
                 if "disk_capacity" in given else {}  # fmt: skip
-            bandwidths = {key: self.number(given.get(f"disk_{key}_bw", 0), (*place, f"disk_{key}_bw"))
+            bandwidths = {key: self.number(given.get(f"disk_{key}_bw", 0), (*key_path, f"disk_{key}_bw"))
                           for key in ("read", "write")}  # fmt: skip
             for key, value in bandwidths.items():
                 if value <= 0:
-                    raise self.wrong(place, f"a disk needs disk_{key}_bw, above 0")
+                    raise self.wrong(key_path, f"a disk needs disk_{key}_bw, above 0")
             made["disk"] = capacity | bandwidths
         return made
 
@@ -287,8 +287,8 @@ class _Configuration:
         made: dict[str, Any] = {"order": "fcfs", "backfill": "aggressive"}
         given = self.mapping(self.data.get("scheduler") or {}, ("scheduler",), ("hosts_invoke_interval",))
         if "hosts_invoke_interval" in given:
-            place: Place = ("scheduler", "hosts_invoke_interval")
-            every = math.ceil(self.number(given["hosts_invoke_interval"], place, 1e-6))
+            key_path: KeyPath = ("scheduler", "hosts_invoke_interval")
+            every = math.ceil(self.number(given["hosts_invoke_interval"], key_path, 1e-6))
             made["rhythm"] = {
                 "name": "periodic",
                 "sched_interval": -1,

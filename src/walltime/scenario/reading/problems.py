@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from walltime.core.errors import InputError
-from walltime.core.source import Place, Source
+from walltime.core.source import KeyPath, Source
 from walltime.scenario.model import Scenario
 from walltime.scenario.part import Part
 
@@ -43,16 +43,16 @@ def choices_of(key: str) -> tuple[str, ...]:
 
 
 def _problem(detail: Any, source: Source, model: type[BaseModel]) -> InputError:
-    place = as_written(tuple(detail["loc"]), source.data)
-    key = dotted(place)
-    where: dict[str, Any] = {"file": source.file, "line": source.line(place)}
+    key_path = as_written(tuple(detail["loc"]), source.data)
+    key = dotted(key_path)
+    where: dict[str, Any] = {"file": source.file, "line": source.line(key_path)}
     value = _shown(detail["input"])
     match detail["type"]:
         case "extra_forbidden":
-            around = dotted(place[:-1])
+            around = dotted(key_path[:-1])
             what = f"unknown key in {around}" if around else "unknown key"
             return InputError(
-                what, value=place[-1], choices=keys_of(_model_at(model, tuple(detail["loc"])[:-1])), **where
+                what, value=key_path[-1], choices=keys_of(_model_at(model, tuple(detail["loc"])[:-1])), **where
             )
         case "missing":
             return InputError(f"the key {key} is missing", **where)
@@ -71,12 +71,12 @@ def _problem(detail: Any, source: Source, model: type[BaseModel]) -> InputError:
             return InputError(f"{key or 'the scenario'} {detail['msg']}", value=value, **where)
 
 
-def as_written(place: Place, data: Any) -> Place:
+def as_written(key_path: KeyPath, data: Any) -> KeyPath:
     """The place as the file writes it: `cluster` for the only one, without pydantic's own steps."""
-    if place[:2] == ("clusters", 0) and isinstance(data, dict) and "cluster" in data:
-        place = ("cluster", *place[2:])
+    if key_path[:2] == ("clusters", 0) and isinstance(data, dict) and "cluster" in data:
+        key_path = ("cluster", *key_path[2:])
     written: list[Any] = []
-    for step in place:
+    for step in key_path:
         if isinstance(step, int) and not isinstance(data, list | tuple) and data is not None:
             continue  # one item that the file writes without a list around it
         written.append(step)
@@ -87,9 +87,9 @@ def as_written(place: Place, data: Any) -> Place:
     return tuple(written)
 
 
-def dotted(place: Place) -> str:
+def dotted(key_path: KeyPath) -> str:
     """`cluster.scheduler.backfill.depth`, the form that --set and grids use too."""
-    return ".".join(str(step) for step in place)
+    return ".".join(str(step) for step in key_path)
 
 
 def _shown(value: Any) -> Any:
@@ -97,9 +97,9 @@ def _shown(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else None
 
 
-def _model_at(model: type[BaseModel], place: Place) -> type[BaseModel]:
+def _model_at(model: type[BaseModel], key_path: KeyPath) -> type[BaseModel]:
     """The model that validates the given place."""
-    for step in place:
+    for step in key_path:
         if isinstance(step, int) or step not in model.model_fields:
             continue  # an item of a list, or a name that the file chose
         inner = model_of(model.model_fields[step].annotation)

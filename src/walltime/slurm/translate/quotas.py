@@ -67,7 +67,7 @@ def has_quotas(cluster: Cluster) -> bool:
 
 
 @dataclass
-class Place:
+class Scope:
     """Where Slurm counts: what is limited there, by cap."""
 
     caps: dict[str, int] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Quotas:
         names = [*self.accounts.parents, *(account for _, account in self.members)]
         self.spelled = spell_apart(name for name in names if name) | {NO_ACCOUNT: "root"}
         self.base = "normal" if "normal" not in self.qualities else "walltime"
-        self.places: dict[tuple[str, str, str], Place] = {}
+        self.scopes: dict[tuple[str, str, str], Scope] = {}
         for rule in self.rules:
             self._put(rule)
         self._check_overlap()
@@ -188,7 +188,7 @@ class Quotas:
         return {cap: most for cap, most in rule.caps.items() if cap not in named}
 
     def _bound(self, where: str, name: str, how: str, caps: Mapping[str, int]) -> None:
-        self.places.setdefault((where, name, how), Place()).bound(caps)
+        self.scopes.setdefault((where, name, how), Scope()).bound(caps)
 
     def _put_each(self, rule: Rule, kind: str, where: str, every: Iterable[str]) -> str | None:
         """All jobs of a quality of service, or of a queue."""
@@ -249,14 +249,14 @@ class Quotas:
         """A partition's limit takes the place of the same one of a quality of service; in a scenario both hold."""
 
         def limited(where: str) -> set[tuple[str, str]]:
-            return {(how, cap) for (kind, _, how), place in self.places.items() if kind == where for cap in place.caps}
+            return {(how, cap) for (kind, _, how), scope in self.scopes.items() if kind == where for cap in scope.caps}
 
         for _, cap in sorted(limited("queue") & limited("qos")):
             keys = [rule.key for rule in self.rules if cap in rule.caps and ("qos" in rule.names or rule.per == "qos")]
             self.problems += [(key, f"{cap}: Slurm looks at a queue's or at a QOS's, not at both") for key in keys[:1]]
         for name in self.qualities:  # in Slurm 22.05 the first of them decides, here the smallest
-            places = [self.places.get(("qos", name, how)) for how in (GROUP, EACH_ACCOUNT, EACH_USER)]
-            most = [place.caps[ACCRUING] for place in places if place is not None and ACCRUING in place.caps]
+            scopes = [self.scopes.get(("qos", name, how)) for how in (GROUP, EACH_ACCOUNT, EACH_USER)]
+            most = [scope.caps[ACCRUING] for scope in scopes if scope is not None and ACCRUING in scope.caps]
             if most and most[0] > min(most):
                 key = next(
                     rule.key for rule in self.rules if ACCRUING in rule.caps and name in rule.names.get("qos", ())
@@ -300,8 +300,8 @@ class Quotas:
     def _write(self, where: str, name: str) -> dict[str, str]:
         limits: dict[str, str] = {}
         for how, words in WORDS.items():
-            place = self.places.get((where, name, how))
-            limits |= place.write(words) if place is not None else {}
+            scope = self.scopes.get((where, name, how))
+            limits |= scope.write(words) if scope is not None else {}
         return limits
 
     def _write_sizes(self, queue: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from walltime.core.errors import InputError
 from walltime.core.reading import reader, reading
-from walltime.core.source import Place, Source, parse_source
+from walltime.core.source import KeyPath, Source, parse_source
 from walltime.core.time import LATEST, SECOND
 from walltime.core.workload import MISSING, UNLIMITED, Workload, encode_labels, sort_by_submission
 
@@ -40,7 +40,7 @@ def read_dslab(path: str | Path, collections: str | Path | None = None) -> Workl
     """The executions of a file, with what the file of their collections tells; raises InputError with the line."""
     source = read_list(path)
     known = {} if collections is None else _read_collections(collections)
-    rows = [_read_execution(_Item(source, place, _EXECUTION, "execution"), known) for place in range(len(source.data))]
+    rows = [_read_execution(_Item(source, index, _EXECUTION, "execution"), known) for index in range(len(source.data))]
     if not rows:
         raise InputError("there is no execution in this list", file=path)
     numbers = (
@@ -96,13 +96,13 @@ class _Item:
     """A mapping of the list: its values by key, each checked, with the line of one that is wrong."""
 
     source: Source
-    place: int
+    index: int
     keys: tuple[str, ...]
     what: str
 
     @property
     def values(self) -> dict[str, Any]:
-        found = self.source.data[self.place]
+        found = self.source.data[self.index]
         if not isinstance(found, dict):
             raise self.wrong((), f"an {self.what} is a mapping", found)
         for key in found:
@@ -110,11 +110,11 @@ class _Item:
                 raise self.wrong((key,), f"{self.what}s have no such key", key, self.keys)
         return found
 
-    def wrong(self, inside: Place, what: str, value: Any = None, choices: tuple[str, ...] = ()) -> InputError:
-        where = (self.place, *inside)
+    def wrong(self, inside: KeyPath, what: str, value: Any = None, choices: tuple[str, ...] = ()) -> InputError:
+        where = (self.index, *inside)
         return InputError(what, value=value, file=self.source.file, line=self.source.line(where), choices=choices)
 
-    def number(self, inside: Place, value: Any) -> float:
+    def number(self, inside: KeyPath, value: Any) -> float:
         given = value
         if isinstance(value, str):  # YAML takes 1e6 for a text
             try:
@@ -131,7 +131,7 @@ class _Item:
             raise self.wrong((key,), f"{key} is out of range", value)
         return round(seconds * SECOND)
 
-    def whole(self, inside: Place, value: Any, least: int = 0) -> int:
+    def whole(self, inside: KeyPath, value: Any, least: int = 0) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < _MOST:
             raise self.wrong(inside, f"{inside[-1]} has to be a whole number from {least}", value)
         return value
@@ -217,8 +217,8 @@ def _read_profile(item: _Item, given: Any) -> tuple[str, int]:
 def _read_collections(path: str | Path) -> dict[int, dict[str, Any]]:
     source = read_list(path)
     known: dict[int, dict[str, Any]] = {}
-    for place in range(len(source.data)):
-        item = _Item(source, place, _COLLECTION, "collection")
+    for index in range(len(source.data)):
+        item = _Item(source, index, _COLLECTION, "collection")
         given = item.values
         number = item.whole(("id",), given.get("id"))
         if number in known:
