@@ -31,6 +31,7 @@ def file(tmp_path):
     return path
 
 
+@pytest.mark.service
 @pytest.mark.parametrize(("missing", "place"), [("distributed", "tcp://127.0.0.1:1"), ("dask_jobqueue", "slurm")])
 def test_a_missing_extra_is_named_with_the_line_that_installs_it(file, tmp_path, monkeypatch, missing, place):
     if missing != "distributed":
@@ -43,12 +44,14 @@ def test_a_missing_extra_is_named_with_the_line_that_installs_it(file, tmp_path,
     assert not (tmp_path / "s").exists()
 
 
+@pytest.mark.service
 def test_a_kind_that_there_is_not_is_told_with_the_kinds():
     pytest.importorskip("distributed")
     with pytest.raises(InputError, match="local, slurm, pbs"):
         Cluster("lsf", None)
 
 
+@pytest.mark.service
 def test_a_scheduler_that_does_not_answer_is_told_before_a_store_is_made(file, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("walltime.experiments.distributed.cluster.CONNECT", 0.5)
@@ -72,6 +75,7 @@ def test_a_worker_takes_a_task_that_is_the_same_run_there_and_refuses_another():
     assert "not the runner's" in find_refusal(_first_task(EXPERIMENT, digest="0" * 64))
 
 
+@pytest.mark.service
 @pytest.mark.parametrize(
     ("kind", "lines"),
     [("slurm", ["#SBATCH --cpus-per-task=1", "#SBATCH --mem=2G"]), ("pbs", ["#PBS -l select=1:ncpus=1:mem=1908MB"])],
@@ -87,6 +91,7 @@ def test_a_job_is_one_worker_on_one_core_where_dask_is_told_nothing_else(kind, l
         assert line in script, script
 
 
+@pytest.mark.service
 def test_what_dask_is_told_of_jobs_holds(monkeypatch):
     dask = pytest.importorskip("dask")
     pytest.importorskip("dask_jobqueue")

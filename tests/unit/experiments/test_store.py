@@ -48,6 +48,7 @@ def test_a_store_of_a_later_version_is_refused(tmp_path):
         Store(tmp_path / "store")
 
 
+@pytest.mark.service
 def test_a_server_that_is_not_there_is_told_at_once():
     pytest.importorskip("psycopg")
     with pytest.raises(InputError, match="cannot be reached"):
