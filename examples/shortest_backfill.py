@@ -17,13 +17,10 @@ class ShortestBackfill(Policy):
 
     def schedule(self, p) -> None:
         p.release()
-        slot = p.head()
-        while slot >= 0 and p.fits(slot):
-            p.start(slot)
-            slot = p.head()
-        if slot < 0:
+        head = p.start_heads()
+        if head < 0:
             return
-        p.reserve(slot)
+        p.reserve(head)
         for candidate in sorted(self.find_candidates(p), key=p.estimate):
             if p.fits(candidate):  # those before it may have taken its room
                 p.start(candidate)

@@ -52,7 +52,7 @@ HOOKS = {
 }
 DECIDES = {
     *("start", "start_on", "reserve", "reserve_best", "open_draft", "adopt", "cancel", "preempt", "advance"),
-    *("release", "wake"),
+    *("start_heads", "start_candidates", "release", "wake"),
 }
 count = 0
 

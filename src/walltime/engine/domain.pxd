@@ -12,6 +12,7 @@ cdef class Domain(LineKeys):
     cdef readonly LinesQueue lines
     cdef readonly Policy policy
     cdef object own
+    cdef bint lazy
     cdef readonly Pass view
     cdef readonly int causes
     cdef public Preemptor preemptor

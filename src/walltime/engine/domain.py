@@ -40,6 +40,7 @@ class Domain(LineKeys):
         self.lines = queue if isinstance(queue, LinesQueue) else None
         self.policy = policy
         self.own = find_own(policy)
+        self.lazy = policy.lazy
         self.view = view
         self.dynamic = any(order.dynamic for order in orders)
         self.periodic = any(order.periodic for order in orders)

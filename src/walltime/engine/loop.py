@@ -327,7 +327,7 @@ class Simulation(Life):
             domain.rhythm.schedule(view)
         elif domain.own is None:
             domain.policy.schedule(view)
-        else:
+        elif not domain.lazy or not view.is_idle():
             domain.own(view)
         self.deciding = False
         view.end()

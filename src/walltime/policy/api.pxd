@@ -29,6 +29,7 @@ cpdef Pass require_open(Pass p)
 cdef class Policy:
     cdef public bint plans
     cdef public bint strict
+    cdef public bint lazy
     cdef readonly object rule
     cdef public Order charged
     cpdef attach(self, object surroundings)
@@ -116,6 +117,8 @@ cdef class Pass:
     cdef int pass_over_none(self) except -1
     cdef int set_causes(self, int causes) noexcept
     cpdef int start(self, Py_ssize_t slot) except -1
+    cpdef Py_ssize_t start_heads(self) except -2
+    cpdef Py_ssize_t start_candidates(self) except -1
     cdef int choose(self, Py_ssize_t slot, Py_ssize_t k) noexcept
     cdef int start_here(self, Py_ssize_t slot) except -1
     cdef int start_head(self, Py_ssize_t slot) except -1
@@ -137,6 +140,7 @@ cdef class Pass:
     cpdef long long estimate(self, Py_ssize_t slot) except *
     cpdef long long waited(self, Py_ssize_t slot) except *
     cdef int begin(self, long long now, int causes) except -1
+    cdef bint is_idle(self) except? -1
     cdef int end(self) except -1
     cdef int rollback(self) except -1
     cdef bint stand(self) except? -1

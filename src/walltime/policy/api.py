@@ -51,6 +51,7 @@ class Decision(enum.IntEnum):
 if not cython.compiled:
     WAITING = State.WAITING
     OUTSIDE = Place.OUTSIDE
+    ARRIVAL = Cause.ARRIVAL
     START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
 
 
@@ -94,14 +95,16 @@ class Policy:
     """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler.
 
     One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that. One under which no job
-    ever overtakes may set `strict`: predictions of starts are better for it. `rule` declares what a rhythm may take
-    over; without one every pass is the policy's. One that looks at what users hold names an order that is told of it,
-    `charged`.
+    ever overtakes may set `strict`: predictions of starts are better for it. One in Python to which jobs that join
+    behind the first one and cannot start mean nothing may set `lazy`: it is not called for them. `rule` declares what a
+    rhythm may take over; without one every pass is the policy's. One that looks at what users hold names an order that
+    is told of it, `charged`.
     """
 
     def __init__(self) -> None:
         self.plans = False
         self.strict = False
+        self.lazy = False
         self.rule = None
         self.charged = None
 
@@ -625,6 +628,27 @@ class Pass:
             raise self.refusal(slot)
         return self.start_here(slot)
 
+    def start_heads(self):
+        """Start the first waiting job, and the one that is then the first, as long as it fits; the job that does not,
+        or -1 where none is left."""
+        slot: cython.Py_ssize_t
+        if not self.open:
+            self.complain()
+        slot = self.raw_queue.head()
+        while slot >= 0 and self.would_fit(slot):
+            self.start_head(slot)
+            slot = self.raw_queue.head()
+        return slot
+
+    def start_candidates(self):
+        """Start every candidate, in the queue's order; how many there were."""
+        before: cython.Py_ssize_t = self.decided
+        slot: cython.Py_ssize_t = self.candidate(-1)
+        while slot >= 0:
+            self.start_here(slot)
+            slot = self.candidate(-1)
+        return self.decided - before
+
     def fits_on(self, slot, nodes):
         """Whether `fits` is true where only these nodes, given by number, may be used."""
         self.check(slot)
@@ -864,6 +888,21 @@ class Pass:
         self.open = True
         self.decided = 0
         return 0
+
+    def is_idle(self):
+        """Whether nothing has happened since the last pass but that jobs joined behind the first one, none of which may
+        start now; where limits or several queues have a say that is not asked."""
+        i: cython.Py_ssize_t = 0
+        slot: cython.Py_ssize_t
+        if self.causes != ARRIVAL or self.lines is not None or not self.raw_queue.quiet(self.raw_queue.head()):
+            return False
+        slot = self.raw_queue.fresh(0)
+        while slot > -2:
+            if slot >= 0 and self.raw_ledger.fits(slot):
+                return False
+            i += 1
+            slot = self.raw_queue.fresh(i)
+        return True
 
     def end(self):
         self.open = False

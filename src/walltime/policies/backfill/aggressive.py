@@ -22,16 +22,9 @@ class Aggressive(Policy):
         self.rule = InOrder(0, self.candidates)
 
     def schedule(self, p: Pass):
-        slot: cython.Py_ssize_t
         require_open(p)
         if self.candidates is not None:
-            slot = p.raw_queue.head()
-            while slot >= 0 and p.fits(slot):
-                p.start_here(slot)
-                slot = p.raw_queue.head()
+            p.start_heads()
             return self.candidates.start_waiting(p)
-        slot = p.candidate(-1)
-        while slot >= 0:
-            p.start_here(slot)
-            slot = p.candidate(-1)
+        p.start_candidates()
         return 0

@@ -73,10 +73,7 @@ class Easy(Policy):
         self.blocked = slot
         if self.candidates is not None:
             return self.candidates.start_waiting(p)
-        slot = p.candidate(-1)
-        while slot >= 0:
-            p.start_here(slot)
-            slot = p.candidate(-1)
+        p.start_candidates()
         return 0
 
     def consider_arrivals(self, p: Pass):

@@ -17,11 +17,7 @@ class NoBackfill(Policy):
         self.rule = InOrder(0, overtakes=False)
 
     def schedule(self, p: Pass):
-        slot: cython.Py_ssize_t
-        if p is None or not p.open:
+        if p is None:
             require_open(p)
-        slot = p.raw_queue.head()
-        while slot >= 0 and p.would_fit(slot):
-            p.start_head(slot)
-            slot = p.raw_queue.head()
+        p.start_heads()
         return 0
