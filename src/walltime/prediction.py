@@ -159,11 +159,10 @@ def predict(
     job: dict[str, Any] = {"cores": cores, "requested_time": limit, "user": user, "account": account, "queue": queue}
     job |= {"nodes": nodes, "qos": qos, "gpus": gpus, "gpus_per_node": gpus_per_node, "constraint": constraint}
     job["memory"] = None if memory is None else _read_memory(memory)
-    waits = []
+    waits, bounded = [], prepared.on(standing, (draw.moment + length) / SECOND)
     for number in range(runs):
         workload, row = draw.make(stream(seed, "predict", number), job)
-        until = (draw.moment + length) / SECOND
-        waits.append(_start_of(prepared.on(workload, until), row, draw.moment))
+        waits.append(_start_of(bounded.on(workload), row, draw.moment))
     told = {key: value for key, value in job.items() if value is not None} | {"requested_time": limit / SECOND}
     based = dict(standing.notes["start"]) | {
         "accuracies": len(draw.accuracies),

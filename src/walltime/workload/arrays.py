@@ -24,7 +24,7 @@ def number_arrays(workload: Workload) -> np.ndarray | None:
         last: object = None
         number = -1
         for row, (name, *rest) in enumerate(zip(workload.column("name"), *columns, strict=True)):
-            match = _TASK.fullmatch(name or "")
+            match = _TASK.fullmatch(name) if name and "_" in name else None
             key = (match[1], rest) if match else None
             number += key is not None and key != last
             found[row] = number if key is not None else -1

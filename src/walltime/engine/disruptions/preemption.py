@@ -103,12 +103,14 @@ class Preemptor:
     def act(self, view: Pass):
         """Make room, and let the suspended go on; whether promises were dropped for that: then all is planned again."""
         slot: cython.Py_ssize_t
-        for slot in list(self.claims):
-            if not view.admits(slot):
-                view.raw_ledger.unhold(slot)
-                self.renounce(slot)
+        if self.claims:
+            for slot in list(self.claims):
+                if not view.admits(slot):
+                    view.raw_ledger.unhold(slot)
+                    self.renounce(slot)
         urgent: list = self.urgent(view)
-        self.fresh = []
+        if self.fresh:
+            self.fresh = []
         if not urgent and not self.sought and not self.suspended:
             return False
         view.release()
@@ -133,7 +135,7 @@ class Preemptor:
         does time help, unless jobs are about to leave or something will be shut; the others seek in vain again."""
         slot: cython.Py_ssize_t
         lowest: cython.longlong = self.lowest()
-        urgent: list = list(self.claims)
+        urgent: list = list(self.claims) if self.claims else []
         self.sought = False
         fresh: cython.bint = view.causes & ~(ARRIVAL | TIMER) == 0 and lowest >= self.base
         if view.causes & TIMER and self.in_flux(view):

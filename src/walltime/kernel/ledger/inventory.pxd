@@ -28,6 +28,8 @@ cdef class Inventory(Ledger):
     cdef tuple nothing  # of each resource but cores
     cdef list set_sizes  # by set: the sizes of its nodes, the largest first, below zero
     cdef list models  # by set: what nodes that are alike have, and how many they are
+    cdef list model_rows  # what nodes have, each once; and the place of each node's there
+    cdef object model_of
     cdef long long[::1] cores_of
     cdef long long[::1] nodes_of
     cdef long long[::1] demand_of

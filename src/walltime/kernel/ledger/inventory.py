@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import cython
 import numpy as np
 
@@ -66,6 +64,7 @@ class Inventory(Ledger):
         self.nothing = (0,) * (table.shape[1] - 1)
         self.set_sizes = []
         self.models = []
+        self.model_rows = self.model_of = None
         self.cores_of = integers(16)
         self.nodes_of = integers(16)
         self.demand_of = integers(16)
@@ -211,9 +210,8 @@ class Inventory(Ledger):
         b: cython.Py_ssize_t
         table = np.array(self.masks)
         self.member = table.reshape(-1).astype(np.int64)
-        sizes = np.asarray(self.timelines.full)[: self.n * self.timelines.kinds : self.timelines.kinds]
-        self.alike = np.array([len(set(sizes[mask].tolist())) <= 1 for mask in self.masks], np.int64)
-        self.largest = np.array([sizes[mask].max(initial=1) for mask in self.masks], np.int64)
+        self.alike = np.array([len(sizes) == 0 or sizes[0] == sizes[len(sizes) - 1] for sizes in self.set_sizes], np.int64)
+        self.largest = np.array([max(-sizes[0], 1) if len(sizes) else 1 for sizes in self.set_sizes], np.int64)
         self.sets_from = np.append(0, np.cumsum(table.sum(axis=0))).astype(np.int64)
         self.sets_at = np.nonzero(table.T)[1].astype(np.int64)
         self.crosses = integers(self.sets * self.sets)
@@ -430,8 +428,12 @@ class Inventory(Ledger):
     def models_of(self, node_set) -> tuple:
         """What nodes of the set that are alike have, empty, and how many they are; found when it is first asked for."""
         if self.models[node_set] is None:
-            full = np.asarray(self.timelines.full).reshape(-1, self.timelines.kinds)
-            found = sorted(Counter(map(tuple, full[self.masks[node_set]].tolist())).items())
+            if self.model_of is None:
+                full = np.asarray(self.timelines.full).reshape(-1, self.timelines.kinds)
+                rows, model = np.unique(full, axis=0, return_inverse=True)
+                self.model_rows, self.model_of = [tuple(row) for row in rows.tolist()], model.reshape(-1)
+            counts = np.bincount(self.model_of[self.masks[node_set]], minlength=len(self.model_rows)).tolist()
+            found = [(row, count) for row, count in zip(self.model_rows, counts, strict=True) if count > 0]
             self.models[node_set] = [row for row, _ in found], [count for _, count in found]
         return self.models[node_set]
 

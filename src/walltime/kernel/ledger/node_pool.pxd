@@ -48,6 +48,7 @@ cdef class NodePool:
     cdef long long[::1] wide
     cdef readonly Py_ssize_t longest
 
+    cdef int make_room(self) except -1
     cpdef int set(self, Py_ssize_t i, long long free) noexcept
     cpdef int assume(self, Py_ssize_t i, long long free) except -1
     cpdef int undo(self, Py_ssize_t mark) noexcept

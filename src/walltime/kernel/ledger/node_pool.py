@@ -10,6 +10,7 @@ from walltime.kernel.arrays import doubled, integers
 WORD = cython.declare(cython.Py_ssize_t, 32)  # bits of a word that are used: no sign to think of
 FULL = cython.declare(cython.longlong, 0xFFFFFFFF)  # a word with all of them
 FEW = cython.declare(cython.Py_ssize_t, 24)  # so many are sorted by insertion
+ASSUMED = cython.declare(cython.Py_ssize_t, 64)  # assumptions for which there is room at first
 
 if not cython.compiled:
 
@@ -111,38 +112,52 @@ class NodePool:
         i: cython.Py_ssize_t
         values: cython.longlong[::1] = np.ascontiguousarray(free, np.int64)
         self.size = len(values)
-        self.top = int(np.max(values))
+        self.top = 0
+        for i in range(self.size):
+            if values[i] > self.top:
+                self.top = values[i]
         self.total = 0
         self.ranked = ranked
         self.treed = treed
-        self.value = integers(self.size)
-        self.count = integers(self.top + 1)
-        self.count[0] = self.size
-        self.levels = integers(self.top // WORD + 1)
-        self.levels[0] = 1
         self.words = (self.size + WORD - 1) // WORD
         self.heads = (self.words + WORD - 1) // WORD
-        self.bits = integers((self.top + 1) * self.words if ranked else 1)
-        self.summary = integers((self.top + 1) * self.heads if ranked else 1)
         self.leaves = 1
         while self.leaves < self.size:
             self.leaves *= 2
-        self.tree = integers(2 * self.leaves if treed else 1)
+        self.make_room()
+        self.count[0] = self.size
+        self.levels[0] = 1
         self.assumed = 0
-        self.changed = integers(64)
-        self.former = integers(64)
         self.chosen = 0
         self.explicit = False
-        self.node = integers(self.size)
-        self.share = integers(self.size)
-        self.spot = integers(self.size)
-        self.mask = integers(self.words)
-        self.wide = integers(self.words)
         self.longest = 0
         for i in range(self.size):
             if ranked:
                 self.enter(i, 0)
             self.set(i, values[i])
+
+    def make_room(self):
+        """All its arrays, which are pieces of one: there is a pool for each set of nodes."""
+        levels: cython.Py_ssize_t = self.top + 1
+        bits: cython.Py_ssize_t = levels * self.words if self.ranked else 1
+        summary: cython.Py_ssize_t = levels * self.heads if self.ranked else 1
+        tree: cython.Py_ssize_t = 2 * self.leaves if self.treed else 1
+        listed: cython.Py_ssize_t = self.top // WORD + 1
+        size: cython.Py_ssize_t = 4 * self.size + levels + listed + bits + summary + tree + 2 * self.words + 2 * ASSUMED
+        room: cython.longlong[::1] = integers(size)
+        self.value, room = room[: self.size], room[self.size :]
+        self.node, room = room[: self.size], room[self.size :]
+        self.share, room = room[: self.size], room[self.size :]
+        self.spot, room = room[: self.size], room[self.size :]
+        self.count, room = room[:levels], room[levels:]
+        self.levels, room = room[:listed], room[listed:]
+        self.bits, room = room[:bits], room[bits:]
+        self.summary, room = room[:summary], room[summary:]
+        self.tree, room = room[:tree], room[tree:]
+        self.mask, room = room[: self.words], room[self.words :]
+        self.wide, room = room[: self.words], room[self.words :]
+        self.changed, self.former = room[:ASSUMED], room[ASSUMED:]
+        return 0
 
     def set(self, i, free):
         """The node has so many free cores."""

@@ -33,8 +33,9 @@ class Samples:
         """Keep what the tree says at the time."""
         size = tree.size
         self.times.append(time)
-        self.factors.append(np.array(tree.factor[:size]))
-        self.use.append(np.array(tree.use[:size]))
+        factors, use = tree.figures()
+        self.factors.append(factors)
+        self.use.append(use)
         least, most = INSTANTS
         if len(self.times) > min(most, max(least, MOST // size)):
             self.times, self.factors, self.use = self.times[::2], self.factors[::2], self.use[::2]

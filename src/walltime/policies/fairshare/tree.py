@@ -101,6 +101,17 @@ class Tree:
             self.factored = True
         return self.factors
 
+    def figures(self) -> tuple:
+        """The factor and the use of each node, as they are now."""
+        i: cython.Py_ssize_t
+        factors, use = doubles(self.size), doubles(self.size)
+        factors_at: cython.double[::1] = factors
+        use_at: cython.double[::1] = use
+        for i in range(self.size):
+            factors_at[i] = self.factor_of(i)
+            use_at[i] = self.use[i]
+        return factors, use
+
     def factor_of(self, node):
         """That of one node."""
         return self.factors[node] if self.factored or node >= self.known else exp2(-self.standing[node])

@@ -163,6 +163,11 @@ class StaticFactors:
             total += factor(jobs, slot) * weight
         return total
 
+    def only_labels(self) -> bool:
+        """Whether jobs of the same queue, QOS, account and user have the same sum."""
+        others = [self.weights["job_size"], *self.tres.values()]
+        return not any(others) and not any(isinstance(one, Expression) for one in (self.site, self.nice))
+
     def only_size(self) -> tuple[JobSize | None, float]:
         """The size factor and its weight, where nothing else counts; else None."""
         weight = self.weights["job_size"]

@@ -10,6 +10,7 @@ cdef class Multifactor(Order):
     cdef object accruals
     cdef JobSize size
     cdef double size_weight
+    cdef dict sums  # by labels, where nothing else counts of what stays as it is
     cdef readonly long long interval
     cdef readonly long long max_age
     cdef readonly bint accrue_always
@@ -30,6 +31,7 @@ cdef class Multifactor(Order):
     cpdef stopped(self, JobTable jobs, Py_ssize_t slot, long long now)
     cpdef dict parts(self, JobTable jobs, Py_ssize_t slot, long long now)
     cpdef dict history(self)
+    cdef double sum_up(self, JobTable jobs, Py_ssize_t slot) except? -1
     cdef long long priority(self, Py_ssize_t slot) noexcept
     cdef long long begin(self, JobTable jobs, Py_ssize_t slot) except? -1
 

@@ -68,6 +68,7 @@ class Multifactor(Order):
         self.accruals = None if self.accrue_always else surroundings.accruals
         self.static.attach(surroundings)
         self.size, self.size_weight = self.static.only_size()
+        self.sums = {} if self.static.only_labels() else None
         if self.share is not None:
             self.share.attach(surroundings)
         return 0
@@ -98,6 +99,8 @@ class Multifactor(Order):
             self.base = lengthened(self.base)
         if self.size is not None:
             self.base[slot] = self.size.of(jobs, slot) * self.size_weight
+        elif self.sums is not None:
+            self.base[slot] = self.sum_up(jobs, slot)
         else:
             self.base[slot] = self.static.sum(jobs, slot)
         self.since[slot] = self.now
@@ -105,6 +108,14 @@ class Multifactor(Order):
         if self.share is not None:
             self.leaf[slot] = self.share.who(jobs, slot, self.now)
         return -self.priority(slot)
+
+    def sum_up(self, jobs: JobTable, slot):
+        """What the factors that stay as they are add, where jobs of the same labels have the same."""
+        labels = (jobs.at[slot].queue, jobs.at[slot].qos, jobs.at[slot].account, jobs.at[slot].user)
+        found = self.sums.get(labels)
+        if found is None:
+            found = self.sums[labels] = self.static.sum(jobs, slot)
+        return found
 
     def keys(self, jobs: JobTable, slots, now, keys):
         require_jobs(jobs, slots, keys)

@@ -36,7 +36,7 @@ cdef class Cycle:
     cdef readonly long long min_prio
     cdef readonly long long per_array
     cdef readonly bint plans_limited
-    cdef public object arrays
+    cdef public long long[::1] arrays
     # one cycle
     cdef public Py_ssize_t watched
     cdef public bint thorough
