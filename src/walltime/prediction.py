@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -155,14 +156,16 @@ def predict(
     history = made.model_copy(update={"start": None}).read_workload()
     standing = prepared.workload
     seed = made.seed if seed is None else seed
-    draw = _Draw(history, standing, length, arrivals)
     job: dict[str, Any] = {"cores": cores, "requested_time": limit, "user": user, "account": account, "queue": queue}
     job |= {"nodes": nodes, "qos": qos, "gpus": gpus, "gpus_per_node": gpus_per_node, "constraint": constraint}
     job["memory"] = None if memory is None else _read_memory(memory)
+    draw = _Draw(history, standing, job, length, arrivals)
     waits, bounded = [], prepared.on(standing, (draw.moment + length) / SECOND)
-    for number in range(runs):
-        workload, row = draw.make(stream(seed, "predict", number), job)
-        waits.append(_start_of(bounded.on(workload), row, draw.moment))
+    with _collecting_late():
+        for number in range(runs):
+            workload, row = draw.make(stream(seed, "predict", number))
+            waits.append(_start_of(bounded.on(workload), row, draw.moment))
+            gc.collect(1)
     told = {key: value for key, value in job.items() if value is not None} | {"requested_time": limit / SECOND}
     based = dict(standing.notes["start"]) | {
         "accuracies": len(draw.accuracies),
@@ -170,17 +173,30 @@ def predict(
         "epoch": None if standing.origin.epoch is None else standing.origin.epoch + draw.moment / SECOND,
         "timezone": standing.origin.timezone,
     }
-    found = _find_interval(made, prepared, draw, job) if interval else None
+    found = _find_interval(made, prepared, draw) if interval else None
     return Prediction(told, tuple(waits), length / SECOND, seed, based, found)
 
 
-def _find_interval(scenario: Any, prepared: Any, draw: _Draw, job: dict[str, Any]) -> Interval | None:
+@contextlib.contextmanager
+def _collecting_late() -> Iterator[None]:
+    """Within it no garbage is collected unless it is asked for: a simulation is a ring of objects, which is all gone once
+    its run is over."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _find_interval(scenario: Any, prepared: Any, draw: _Draw) -> Interval | None:
     """What the requests make of the job's wait, with how wrong that was for such jobs of the log."""
     from walltime.analysis.predictions import cover_weeks, find_errors, find_interval
     from walltime.engine.watching.forecasts import ForecastRecorder
     from walltime.pipeline import prepare
 
-    planned = _planned_wait(prepared.on(draw.as_requested(job), draw.moment / SECOND), draw.moment)
+    planned = _planned_wait(prepared.on(draw.as_requested(), draw.moment / SECOND), draw.moment)
     if planned is None:
         return None
     recorder = ForecastRecorder()
@@ -258,7 +274,7 @@ def _start_of(prepared: Any, row: int, moment: int) -> float | None:
 class _Draw:
     """Makes the jobs of one run: those that stand with drawn run times, the one in question, a stretch of others."""
 
-    def __init__(self, history: Any, standing: Any, horizon: int, arrivals: bool) -> None:
+    def __init__(self, history: Any, standing: Any, job: dict[str, Any], horizon: int, arrivals: bool) -> None:
         self.history, self.horizon, self.arrivals = history, horizon, arrivals
         self.moment = microseconds(standing.notes["start"]["time"])
         self.present = standing.select(
@@ -269,35 +285,32 @@ class _Draw:
         self.accuracies = np.sort(np.minimum(run[known] / asked[known], 1.0))
         if not len(self.accuracies):
             raise InputError("no job of the workload has both a run time and a request to learn their relation from")
+        self.question = _make_question(job)
+        self.asked, started = self.present.column("requested_time"), self.present.column("started")
+        elapsed = np.where(started >= 0, self.moment - started, 0)
+        self.least_run = np.where(started >= 0, elapsed + 1, 1)
+        self.first = np.searchsorted(self.accuracies, elapsed / np.maximum(self.asked, 1), side="right")
+        self.shares = np.append(self.accuracies, 1.0)
 
     def _count(self, standing: Any) -> int:
         told = standing.notes["start"]
         return int(told["running"]) + int(told["waiting"])
 
-    def make(self, random: Any, job: dict[str, Any]) -> tuple[Any, int]:
+    def make(self, random: Any) -> tuple[Any, int]:
         """The workload, and the row of the job in question."""
-        asked, started = self.present.column("requested_time"), self.present.column("started")
-        elapsed = np.where(started >= 0, self.moment - started, 0)
-        least = np.searchsorted(self.accuracies, elapsed / np.maximum(asked, 1), side="right")
-        picks = least + (random.random(len(asked)) * (len(self.accuracies) - least)).astype(np.int64)
-        share = np.append(self.accuracies, 1.0)[np.minimum(picks, len(self.accuracies))]
-        run = np.maximum((asked * share).astype(np.int64), np.where(started >= 0, elapsed + 1, 1))
+        count, asked = len(self.accuracies), self.asked
+        picks = self.first + (random.random(len(asked)) * (count - self.first)).astype(np.int64)
+        share = self.shares[np.minimum(picks, count)]
+        run = np.maximum((asked * share).astype(np.int64), self.least_run)
         present = self.present.replace(dict(self.present.columns) | {"run_time": np.minimum(run, asked)})
-        rows = [present, self._question(job), self._stretch(random)]
+        rows = [present, self.question, self._stretch(random)]
         table = _stack(rows, self.moment)
         return table, int(np.flatnonzero(table.column("job_id") == QUESTION)[0])
 
-    def as_requested(self, job: dict[str, Any]) -> Any:
+    def as_requested(self) -> Any:
         """The jobs that stand and the one in question, all as long as they ask for."""
         present = self.present.replace(dict(self.present.columns) | {"run_time": self.present.column("requested_time")})
-        return _stack([present, self._question(job)], self.moment)
-
-    def _question(self, job: dict[str, Any]) -> Any:
-        from walltime.core.workload import Workload
-
-        columns = {name: [value] for name, value in job.items() if value is not None and name != "requested_time"}
-        time = job["requested_time"] / SECOND
-        return Workload.from_columns(job_id=[QUESTION], submit=[0.0], requested_time=[time], run_time=[time], **columns)
+        return _stack([present, self.question], self.moment)
 
     def _stretch(self, random: Any) -> Any:
         """Jobs of the workload from a random moment on, wrapped around its end."""
@@ -322,6 +335,15 @@ TIED = ("job_id", "dependencies", "preceding_job", "think_time")
 
 QUESTION = (1 << 62) - 1
 """The number of the job in question."""
+
+
+def _make_question(job: dict[str, Any]) -> Any:
+    """The job in question, by itself."""
+    from walltime.core.workload import Workload
+
+    columns = {name: [value] for name, value in job.items() if value is not None and name != "requested_time"}
+    time = job["requested_time"] / SECOND
+    return Workload.from_columns(job_id=[QUESTION], submit=[0.0], requested_time=[time], run_time=[time], **columns)
 
 
 def _stack(parts: list[Any], moment: int) -> Any:

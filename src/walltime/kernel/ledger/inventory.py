@@ -192,16 +192,16 @@ class Inventory(Ledger):
         none = integers(count)
         unknown = integers(count, -1)
         cores = [-sizes.sum() for sizes in self.set_sizes[self.sets - count :]]
-        self.set_cores = np.append(self.set_cores, np.array(cores, np.int64))
-        self.planned_free = np.append(self.planned_free, none)
-        self.counted_in = np.append(self.counted_in, none)
-        self.measured = np.append(self.measured, unknown)
-        self.first_hold = np.append(self.first_hold, integers(count, NEVER))
-        self.lone = np.append(self.lone, unknown)
-        self.barred = np.append(self.barred, none)
-        self.lost = np.append(self.lost, integers(count * self.levels))
-        self.spared = np.append(self.spared, unknown)
-        self.spare = np.append(self.spare, none)
+        self.set_cores = np.concatenate((self.set_cores, np.array(cores, np.int64)))
+        self.planned_free = np.concatenate((self.planned_free, none))
+        self.counted_in = np.concatenate((self.counted_in, none))
+        self.measured = np.concatenate((self.measured, unknown))
+        self.first_hold = np.concatenate((self.first_hold, integers(count, NEVER)))
+        self.lone = np.concatenate((self.lone, unknown))
+        self.barred = np.concatenate((self.barred, none))
+        self.lost = np.concatenate((self.lost, integers(count * self.levels)))
+        self.spared = np.concatenate((self.spared, unknown))
+        self.spare = np.concatenate((self.spare, none))
 
     def list_sets(self):
         """Sets as ranges of nodes, and the sets of each node."""
@@ -210,7 +210,8 @@ class Inventory(Ledger):
         b: cython.Py_ssize_t
         table = np.array(self.masks)
         self.member = table.reshape(-1).astype(np.int64)
-        self.alike = np.array([len(sizes) == 0 or sizes[0] == sizes[len(sizes) - 1] for sizes in self.set_sizes], np.int64)
+        alike = [len(sizes) == 0 or sizes[0] == sizes[len(sizes) - 1] for sizes in self.set_sizes]
+        self.alike = np.array(alike, np.int64)
         self.largest = np.array([max(-sizes[0], 1) if len(sizes) else 1 for sizes in self.set_sizes], np.int64)
         self.sets_from = np.append(0, np.cumsum(table.sum(axis=0))).astype(np.int64)
         self.sets_at = np.nonzero(table.T)[1].astype(np.int64)
@@ -219,7 +220,9 @@ class Inventory(Ledger):
             for a in range(self.sets_from[i], self.sets_from[i + 1]):
                 for b in range(self.sets_from[i], self.sets_from[i + 1]):
                     self.crosses[self.sets_at[a] * self.sets + self.sets_at[b]] = 1
-        edges = np.diff(np.pad(table, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+        within = np.zeros((self.sets, self.n + 2), np.int8)  # with a node before and behind that is in none
+        within[:, 1 : self.n + 1] = table
+        edges = within[:, 1:] - within[:, : self.n + 1]
         rows, self.range_first = (side.astype(np.int64) for side in np.nonzero(edges == 1))
         self.range_last = np.nonzero(edges == -1)[1].astype(np.int64)
         self.range_of = np.searchsorted(rows, np.arange(len(table) + 1)).astype(np.int64)

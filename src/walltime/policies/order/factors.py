@@ -164,9 +164,14 @@ class StaticFactors:
         return total
 
     def only_labels(self) -> bool:
-        """Whether jobs of the same queue, QOS, account and user have the same sum."""
-        others = [self.weights["job_size"], *self.tres.values()]
-        return not any(others) and not any(isinstance(one, Expression) for one in (self.site, self.nice))
+        """Whether, but for the size, jobs of the same queue, QOS, account and user have the same factors."""
+        return not self.tres and not any(isinstance(one, Expression) for one in (self.site, self.nice))
+
+    def split(self, jobs: JobTable, slot: int) -> tuple[list[float], list[float]]:
+        """The terms of `sum` before that of the size, and those behind it."""
+        first, sized = bool(self.weights["association"]), bool(self.weights["job_size"])
+        terms = [0.0 if sized and i == first else factor(jobs, slot) * w for i, (factor, w) in enumerate(self.weighed)]
+        return terms[:first], terms[first + sized :]
 
     def only_size(self) -> tuple[JobSize | None, float]:
         """The size factor and its weight, where nothing else counts; else None."""

@@ -10,7 +10,8 @@ cdef class Multifactor(Order):
     cdef object accruals
     cdef JobSize size
     cdef double size_weight
-    cdef dict sums  # by labels, where nothing else counts of what stays as it is
+    cdef dict terms  # by labels, where nothing else but the size counts of what stays as it is
+    cdef JobSize sized
     cdef readonly long long interval
     cdef readonly long long max_age
     cdef readonly bint accrue_always

@@ -68,7 +68,8 @@ class Multifactor(Order):
         self.accruals = None if self.accrue_always else surroundings.accruals
         self.static.attach(surroundings)
         self.size, self.size_weight = self.static.only_size()
-        self.sums = {} if self.static.only_labels() else None
+        self.terms = {} if self.static.only_labels() else None
+        self.sized = self.static.size if self.weights["job_size"] else None
         if self.share is not None:
             self.share.attach(surroundings)
         return 0
@@ -99,7 +100,7 @@ class Multifactor(Order):
             self.base = lengthened(self.base)
         if self.size is not None:
             self.base[slot] = self.size.of(jobs, slot) * self.size_weight
-        elif self.sums is not None:
+        elif self.terms is not None:
             self.base[slot] = self.sum_up(jobs, slot)
         else:
             self.base[slot] = self.static.sum(jobs, slot)
@@ -110,12 +111,21 @@ class Multifactor(Order):
         return -self.priority(slot)
 
     def sum_up(self, jobs: JobTable, slot):
-        """What the factors that stay as they are add, where jobs of the same labels have the same."""
+        """The sum of the factors that stay as they are, where but for the size labels tell them: the same terms are
+        added in the same order."""
+        total: cython.double = 0.0
+        term: cython.double
         labels = (jobs.at[slot].queue, jobs.at[slot].qos, jobs.at[slot].account, jobs.at[slot].user)
-        found = self.sums.get(labels)
+        found: tuple = self.terms.get(labels)
         if found is None:
-            found = self.sums[labels] = self.static.sum(jobs, slot)
-        return found
+            found = self.terms[labels] = self.static.split(jobs, slot)
+        for term in found[0]:
+            total += term
+        if self.sized is not None:
+            total += self.sized.of(jobs, slot) * self.weights["job_size"]
+        for term in found[1]:
+            total += term
+        return total
 
     def keys(self, jobs: JobTable, slots, now, keys):
         require_jobs(jobs, slots, keys)
