@@ -166,6 +166,8 @@ class Holding(Naming):
     def make_hold(self, slot, start, end):
         """An empty hold that the others do not know yet: `made`."""
         h: cython.Py_ssize_t
+        if self.unlike > 0:
+            self.time_nodes()
         if self.holds > 0:
             self.unhold(slot)
         if self.spares == 0:

@@ -331,7 +331,8 @@ class Inventory(Ledger):
             self.any_of[x] = nodes == 0 and self.timelines.bare[d] and not self.timelines.alone[d]
         if not self.any_of[x]:
             self.unlike += 1
-            self.time_nodes()
+            if self.holds > 0 or self.timelines.kinds > 1 or not self.timelines.simple[d]:
+                self.time_nodes()  # else what is free now tells all, as long as nothing is held
         self.shape_numbers[key] = x
         self.shapes += 1
         return x
