@@ -2,7 +2,8 @@
 
 The rows are narrow, because at a million jobs a second it is the memory that costs: what the workload tells is left
 out, and the four small numbers (state or outcome, backfilled, cluster, attempt) share a word. A job that ran once, from
-its start to its completion, as most do, has one row for both, of 40 bytes instead of 112; readers get it as two.
+its start to its completion, as most do, has one row for both, of 40 bytes instead of 112; readers get it as two. On
+which nodes an allocation is stands beside it, for those of short rows in tables of their own.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from walltime.kernel.arrays import mapped
+from walltime.kernel.arrays import integers, mapped
 from walltime.kernel.jobs import JobTable, State
 from walltime.kernel.ledger.cores import Ledger
 
@@ -28,7 +29,7 @@ PLAIN = ("numbers", "eligible", "start", "end", "packed")
 NOWHERE = 0xFFFF
 """The cluster of a job that has none yet, in the sixteen bits that it has."""
 PLACED = ("row", "ranges")
-"""Which row of the allocations is on nodes, and how many of the next ranges tell on which."""
+"""Which row of the allocations, or of the short rows, is on nodes, and how many of the next ranges tell on which."""
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
@@ -64,12 +65,6 @@ class Rows:
         self.chunk = mapped(min(8 * len(self.chunk), LARGEST * self.width), np.int64, whole=True)
         return 0
 
-    def take(self) -> np.ndarray:
-        """The rows so far, as a table; they are not here any more."""
-        table = np.concatenate([*self.full, np.asarray(self.chunk)[: self.end]]).reshape(-1, self.width)
-        self.clear()
-        return table
-
     def clear(self) -> None:
         """Forget the rows; the memory of all but the last piece is given back."""
         self.full = []
@@ -101,7 +96,8 @@ class Rows:
 @cython.cclass
 class Recorder:
     """The two tables of a run. `open` is the job of which an interval has just ended that may be all there is to tell
-    of it: it leaves at `until`, and its row is written then."""
+    of it: it leaves at `until`, and its row is written then. `found` ranges in `around` tell on which nodes it was, with
+    `cores` in all; the nodes of short rows are in `plain_placed` and `plain_ranges`."""
 
     def __init__(self) -> None:
         self.jobs = Rows(len(JOB))
@@ -109,8 +105,13 @@ class Recorder:
         self.plain = Rows(len(PLAIN))
         self.placed = Rows(len(PLACED))
         self.ranges = Rows(1)
+        self.plain_placed = Rows(len(PLACED))
+        self.plain_ranges = Rows(1)
         self.open = -1
         self.until = 0
+        self.around = integers(16)
+        self.found = 0
+        self.cores = 0
 
     @staticmethod
     def of(jobs, allocations, placed, ranges) -> Recorder:
@@ -143,7 +144,7 @@ class Recorder:
     def is_plain(self, t: JobTable, slot, end):
         """Whether a short row tells all of a job that has completed."""
         start: cython.longlong = t.at[slot].start
-        large: cython.longlong = t.at[slot].seq | t.at[slot].row | t.at[slot].cores  # below zero where one of them is
+        large: cython.longlong = t.at[slot].seq | t.at[slot].row | self.cores  # below zero where one of them is
         return (
             t.at[slot].first_start == start
             and t.at[slot].held == end - start
@@ -155,58 +156,77 @@ class Recorder:
         )
 
     def write_plain(self, t: JobTable, slot, end):
-        at: cython.Py_ssize_t = self.plain.next()
+        at: cython.Py_ssize_t
+        if self.found > 0:
+            self.place(self.plain.size, self.plain_placed, self.plain_ranges)
+        at = self.plain.next()
         c: cython.p_longlong = words(self.plain.chunk)
         c[at] = t.at[slot].seq | t.at[slot].row << 32
         c[at + 1] = t.at[slot].eligible
         c[at + 2] = t.at[slot].start
         c[at + 3] = end
-        c[at + 4] = t.at[slot].state | t.at[slot].backfilled << 8 | t.at[slot].cluster << 16 | t.at[slot].cores << 32
+        c[at + 4] = t.at[slot].state | t.at[slot].backfilled << 8 | t.at[slot].cluster << 16 | self.cores << 32
         return 0
 
     def allocation(self, t: JobTable, slot, end, outcome, ledger: Ledger):
         """The job is about to give its resources back; `end` < 0 where it keeps them at the end of the simulation."""
         if self.open >= 0:
             self.close(t)
-        if outcome == COMPLETED and not ledger.on_nodes:
+        self.cores = t.at[slot].cores
+        self.found = 0
+        if ledger.on_nodes:
+            self.look_around(ledger, slot)
+        if outcome == COMPLETED:
             self.open = slot
             self.until = end
             return 0
-        found: cython.Py_ssize_t = ledger.describe(slot) if ledger.on_nodes else 0
-        cores: cython.longlong = t.at[slot].cores
+        return self.interval(t, slot, end, outcome)
+
+    def look_around(self, ledger: Ledger, slot):
+        """On which nodes the job is, and with how many cores."""
+        k: cython.Py_ssize_t
+        found: cython.Py_ssize_t = ledger.describe(slot)
+        cores: cython.longlong = 0
+        if found > len(self.around):
+            self.around = integers(2 * found)
+        for k in range(found):
+            self.around[k] = ledger.ranges[k]
+            cores += ((ledger.ranges[k] >> 24 & 0xFFFFF) + 1) * (ledger.ranges[k] & 0xFFFFFF)
         if found > 0:
-            cores = self.place(self.allocations.size, ledger, found)
-        return self.interval(t, slot, end, cores, outcome)
+            self.found = found
+            self.cores = cores
+        return 0
 
     def close(self, t: JobTable):
         """There is more to tell of the job whose interval has just ended: it has a row of its own."""
         slot: cython.Py_ssize_t = self.open
         self.open = -1
-        return self.interval(t, slot, self.until, t.at[slot].cores, COMPLETED)
+        return self.interval(t, slot, self.until, COMPLETED)
 
-    def interval(self, t: JobTable, slot, end, cores, outcome):
-        at: cython.Py_ssize_t = self.allocations.next()
+    def interval(self, t: JobTable, slot, end, outcome):
+        at: cython.Py_ssize_t
+        if self.found > 0:
+            self.place(self.allocations.size, self.placed, self.ranges)
+        at = self.allocations.next()
         c: cython.p_longlong = words(self.allocations.chunk)
         c[at] = t.at[slot].seq
         c[at + 1] = t.at[slot].start
         c[at + 2] = end
-        c[at + 3] = cores
+        c[at + 3] = self.cores
         c[at + 4] = outcome | t.at[slot].cluster << 16 | t.at[slot].attempt << 32
         return 0
 
-    def place(self, row, ledger: Ledger, found):
-        """The ranges of nodes that the ledger has just described belong to this allocation; the cores on them."""
+    def place(self, row, placed: Rows, ranges: Rows):
+        """The ranges of nodes that were found belong to this row."""
         k: cython.Py_ssize_t
-        held: cython.longlong = 0
-        at: cython.Py_ssize_t = self.placed.next()
-        c: cython.p_longlong = words(self.placed.chunk)
+        at: cython.Py_ssize_t = placed.next()
+        c: cython.p_longlong = words(placed.chunk)
         c[at] = row
-        c[at + 1] = found
-        for k in range(found):
-            at = self.ranges.next()
-            self.ranges.chunk[at] = ledger.ranges[k]
-            held += ((ledger.ranges[k] >> 24 & 0xFFFFF) + 1) * (ledger.ranges[k] & 0xFFFFFF)
-        return held
+        c[at + 1] = self.found
+        for k in range(self.found):
+            at = ranges.next()
+            ranges.chunk[at] = self.around[k]
+        return 0
 
     # ---- reading: short rows come last, and as those that they stand for
 
@@ -244,6 +264,15 @@ class Recorder:
         yield from self.allocations.pieces()
         yield from lengthen(self.plain, len(ALLOCATION), as_allocations)
 
+    def placements(self) -> tuple:
+        """The rows of the allocations that were on nodes, how many ranges each has, and these ranges, in order."""
+        row, count = (
+            np.concatenate([self.placed.column(number), self.plain_placed.column(number)])
+            for number in range(len(PLACED))
+        )
+        row[self.placed.size :] += self.allocations.size
+        return row, count, np.concatenate([self.ranges.column(0), self.plain_ranges.column(0)])
+
     def job_column(self, name) -> np.ndarray:
         """One column of the jobs, in the order of the pieces."""
         made = np.empty(self.count_jobs(), np.int64)
@@ -258,13 +287,16 @@ class Recorder:
 
     def take(self) -> tuple:
         """The four tables so far: jobs, allocations, placed and ranges; they are not here any more."""
+        row, count, ranges = self.placements()
         jobs = np.empty((self.count_jobs(), len(JOB)), np.int64)
         allocations = np.empty((self.count_allocations(), len(ALLOCATION)), np.int64)
         copy_rows(self.job_pieces(), jobs)
         copy_rows(self.allocation_pieces(), allocations)
-        for rows in (self.jobs, self.allocations, self.plain):
+        for rows in (self.jobs, self.allocations, self.plain, self.placed, self.ranges):
             rows.clear()
-        return jobs, allocations, self.placed.take(), self.ranges.take()
+        self.plain_placed.clear()
+        self.plain_ranges.clear()
+        return jobs, allocations, np.column_stack([row, count]), ranges.reshape(-1, 1)
 
 
 def lengthen(plain: Rows, width, write):

@@ -25,7 +25,7 @@ from walltime.core.workload import COLUMNS, MISSING, Workload, encode_labels
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.loop import Simulation
 from walltime.engine.recording.columns import TIMES, allocation_columns, job_columns, order_rows, place_by_start
-from walltime.engine.recording.recorder import PLACED, Recorder, range_lines
+from walltime.engine.recording.recorder import Recorder, range_lines
 from walltime.kernel.jobs import Outcome, State
 
 PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running", "ending": "running"}
@@ -171,8 +171,7 @@ class _Placements:
 
 def _placements(recorder: Recorder) -> _Placements | None:
     """From the recorded ranges of nodes; None where no allocation was on nodes."""
-    row, length = (recorder.placed.column(number) for number in range(len(PLACED)))
-    ranges = recorder.ranges.column(0)
+    row, length, ranges = recorder.placements()
     if not len(row):
         return None
     seq = recorder.allocation_column("seq")

@@ -10,6 +10,7 @@ cdef class Choosing(Fitting):
     cdef long long[::1] wanted  # of each resource, while nodes are ranked
     cdef Place placing  # of the job that is given its nodes
     cdef int choose_narrowed(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except -1
+    cdef bint may_take_all(self, Py_ssize_t x, NodePool pool) noexcept
     cdef int choose_parts(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except -1
     cdef bint pick_parts(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long until) except? -1
     cdef bint is_choosy(self, Py_ssize_t x) noexcept

@@ -35,9 +35,6 @@ class Choosing(Fitting):
 
     def choose_narrowed(self, slot, x, pool: NodePool, until):
         """Show the placement what the job may take on each node, and let it choose."""
-        plain: cython.bint = self.nodes_of[x] == 0 and self.named == 0 and not self.restricted
-        if plain and not self.licensed_of[x] and self.any_serve(x) and self.cores_of[x] <= pool.total:
-            return self.choose(slot, x, pool)  # it may take all that is free: the most frequent case
         self.narrow(slot, x, pool, until)
         if not (self.suits(x, pool) and self.licensed(slot, x, self.now, until)):
             pool.undo(0)
@@ -54,6 +51,17 @@ class Choosing(Fitting):
             return self.choose(slot, x, pool)
         finally:
             pool.undo(0)
+
+    def may_take_all(self, x, pool: NodePool):
+        """Whether cores anywhere serve the job, and it may take all that is free: the most frequent case."""
+        return (
+            self.nodes_of[x] == 0
+            and self.named == 0
+            and not self.restricted
+            and not self.licensed_of[x]
+            and self.cores_of[x] <= pool.total
+            and self.any_serve(x)
+        )
 
     def choose_parts(self, slot, x, pool: NodePool, until):
         """The parts of one whose nodes differ, the largest first: each is placed on nodes that those before it left."""
@@ -226,6 +234,8 @@ class Choosing(Fitting):
         cores: cython.longlong = self.cores_of[x]
         nodes: cython.longlong = self.nodes_of[x]
         taken: cython.longlong = 0
+        if pool.chosen == 1 and nodes == 0 and pool.share[0] == cores:
+            return True
         pool.sort()
         if nodes > 0 and not pool.explicit and pool.chosen == nodes:
             for k in range(nodes):

@@ -110,6 +110,8 @@ class Fitting(Recalling):
             return False
         if nodes > 0 and not pool.enough(self.timelines.each[d * self.timelines.kinds], nodes):
             return False
+        if self.holds == 0 and nodes == 0 and self.timelines.simple[d] and not self.licensed_of[x]:
+            return True  # the most frequent case
         if self.counted == 0:
             return self.fits_named(slot, x, pool, end)
         if not self.leaves_numbers(slot, x, self.now, end, self.takes(x)):

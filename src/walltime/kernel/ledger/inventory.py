@@ -520,7 +520,7 @@ class Inventory(Ledger):
         k: cython.Py_ssize_t
         cores: cython.longlong = 0
         for k in range(self.shares.first_of(slot), self.shares.last_of(slot)):
-            if self.member[s * self.n + (self.shares.at[k] >> 24)]:
+            if s == 0 or self.member[s * self.n + (self.shares.at[k] >> 24)]:
                 cores += self.shares.at[k] & CORES
         return cores
 
@@ -555,7 +555,8 @@ class Inventory(Ledger):
 
     def describe(self, slot):
         found: cython.Py_ssize_t = self.shares.describe(slot)
-        self.ranges = self.shares.ranges
+        if len(self.ranges) != len(self.shares.ranges):
+            self.ranges = self.shares.ranges
         return found
 
     def shares_of(self, slot) -> list:

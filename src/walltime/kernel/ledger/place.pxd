@@ -8,6 +8,7 @@ cdef class Place:
     cdef readonly int leftover
     cdef readonly bint lowest
     cdef readonly bint by_room
+    cdef readonly bint divided
     cpdef int prepare(self, JobTable jobs, object sizes, bint whole, long long seed) except -1
     cpdef int connect(self, object switches) except -1
     cpdef survey(self, object ledger)

@@ -17,7 +17,8 @@ class Place:
     `leftover` tells a ledger that counts more than cores which nodes a shaped request is to get: those with the least
     left over (1), with the most (-1), or those that `pick` chooses by their free cores (0). `lowest` says that it picks
     the lowest-numbered ones that suffice. `by_room` says of one that is not plain that it looks at nothing but which
-    nodes suffice, that one more does no harm, and that it answers `when` and `pick_by`.
+    nodes suffice, that one more does no harm, and that it answers `when` and `pick_by`. `divided` says that `of` gives
+    jobs other placements than itself.
     """
 
     def __init__(self) -> None:
@@ -27,6 +28,7 @@ class Place:
         self.leftover = 0
         self.lowest = False
         self.by_room = False
+        self.divided = False
 
     def prepare(self, jobs: JobTable, sizes, whole, seed):
         """Called once, before the first job: the nodes' cores, whether nodes are given as a whole, the seed."""
@@ -81,6 +83,7 @@ class QueuePlaces(Place):
 
     def __init__(self, places) -> None:
         Place.__init__(self)
+        self.divided = True
         self.places = list(places)
         self.distinct = list(dict.fromkeys(places))
         self.ranked = any(place.ranked for place in self.distinct)

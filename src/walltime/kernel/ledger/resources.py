@@ -39,8 +39,13 @@ class ResourceLedger(Holding):
             self.keep_names()
         if self.holds > 0:
             self.unhold(slot)
-        self.placing = self.place.of(slot)
-        if self.parts_in[x] > 0:
+        if self.place.divided:
+            self.placing = self.place.of(slot)
+        if self.may_take_all(x, pool):
+            pool.clear()
+            self.placing.spread(pool, self.cores_of[x], slot)
+            self.divide(slot, x, pool)
+        elif self.parts_in[x] > 0:
             self.choose_parts(slot, x, pool, until)
         elif not (self.is_choosy(x) and self.choose_clear(slot, x, pool, until)):
             self.choose_narrowed(slot, x, pool, until)
@@ -64,7 +69,11 @@ class ResourceLedger(Holding):
                 speed = self.pace[i]
             cores = self.timelines.cap[i * kinds] if self.timelines.alone[d] else pool.share[k]
             self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
-            self.put(slot, x, i, cores)
+            if self.timed:
+                self.put(slot, x, i, cores)
+            else:
+                self.timelines.used[i * kinds] += cores
+                self.update(i)
         self.jobs.at[slot].speed = speed
         return self.put_licences(slot, x) if self.licensed_of[x] else 0
 

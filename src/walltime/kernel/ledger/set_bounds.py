@@ -30,6 +30,8 @@ class SetBounds(SetProfiles):
         left: cython.longlong = self.timelines.cap[i * kinds] - self.timelines.used[i * kinds]
         free: cython.longlong = self.everything.value[i]
         pool: NodePool
+        if not self.timed and left >= 0 and self.over == 0:
+            return self.everything.set(i, left)
         if self.tells_room:
             self.tell_room(i)
         self.over += (left < 0) - self.short[i]
@@ -139,16 +141,16 @@ class SetBounds(SetProfiles):
         plan: Availability
         self.now = now
         self.timelines.now = self.licensing.now = now
+        if self.holds == 0:
+            return 0
         for k in range(self.sets if self.counted > 0 else 0):
             plan = self.plans[k]
             if plan is not None:
                 plan.forget(now)
-        if self.holds > 0:
-            if now >= self.edge:
-                self.version += 1
-                self.find_edge()
-            return self.bound()
-        return 0
+        if now >= self.edge:
+            self.version += 1
+            self.find_edge()
+        return self.bound()
 
     def find_edge(self):
         """When next a hold begins or ends."""
@@ -263,7 +265,10 @@ class SetBounds(SetProfiles):
         """The bounds of the whole cluster."""
         k: cython.Py_ssize_t
         h: cython.Py_ssize_t
-        pool: NodePool = self.pools[0]
+        if self.holds == 0:
+            self.free = self.extra = self.everything.total
+            self.longest = self.closing = self.window = NEVER
+            return 0
         if self.measured[0] != self.version:
             self.measure(0)
         self.longest = NEVER
@@ -272,7 +277,7 @@ class SetBounds(SetProfiles):
             if self.held_all[h] and self.held_end[h] > self.now and self.held_start[h] - self.now < self.longest:
                 self.longest = self.held_start[h] - self.now  # from then on there is nothing
         self.closing = self.longest
-        self.free = pool.total
+        self.free = self.everything.total
         self.window = self.first_hold[0] - self.now if self.first_hold[0] < NEVER else NEVER
         self.extra = self.extra_of(0)
         return 0

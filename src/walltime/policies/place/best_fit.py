@@ -35,7 +35,11 @@ class BestFit(Place):
     def spread(self, pool: NodePool, cores, slot):
         level: cython.longlong = pool.level_to(pool.top)
         smallest: cython.longlong
-        i: cython.Py_ssize_t = pool.first_of(level, 0)
+        i: cython.Py_ssize_t
+        if cores <= level:
+            pool.put(pool.first_of(pool.level_from(cores), 0), cores)
+            return 0
+        i = pool.first_of(level, 0)
         while level > 0:
             if cores <= level:  # every node that is chosen already has left a lower level, or this one, before i
                 smallest = pool.level_from(cores)
