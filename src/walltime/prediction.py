@@ -179,8 +179,8 @@ def predict(
 
 @contextlib.contextmanager
 def _collecting_late() -> Iterator[None]:
-    """Within it no garbage is collected unless it is asked for: a simulation is a ring of objects, which is all gone once
-    its run is over."""
+    """Within it no garbage is collected unless it is asked for: a simulation is a ring of objects, which is all gone
+    once its run is over."""
     enabled = gc.isenabled()
     gc.disable()
     try:

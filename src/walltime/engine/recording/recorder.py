@@ -96,8 +96,8 @@ class Rows:
 @cython.cclass
 class Recorder:
     """The two tables of a run. `open` is the job of which an interval has just ended that may be all there is to tell
-    of it: it leaves at `until`, and its row is written then. `found` ranges in `around` tell on which nodes it was, with
-    `cores` in all; the nodes of short rows are in `plain_placed` and `plain_ranges`."""
+    of it: it leaves at `until`, and its row is written then. `found` ranges in `around` tell on which nodes it was,
+    with `cores` in all; the nodes of short rows are in `plain_placed` and `plain_ranges`."""
 
     def __init__(self) -> None:
         self.jobs = Rows(len(JOB))
