@@ -150,7 +150,7 @@ COMPILED = [
     "execution.tasktable",
     "execution.tasks",
     "execution.sharing",
-    "execution.line",
+    "execution.run_queue",
     "execution.roundrobin",
     "execution.gang",
     "execution.programs",

@@ -1,4 +1,4 @@
-from walltime.execution.line cimport LinePlayer
+from walltime.execution.run_queue cimport RunQueuePlayer
 from walltime.execution.lists cimport NodeLists
 from walltime.execution.tasks cimport TaskExecution
 from walltime.execution.tasktable cimport COMPUTE, SPIN, TaskTable
@@ -9,8 +9,8 @@ cdef class TimeShared(TaskExecution):
     cdef long long[::1] quantum
     cdef long long[::1] switch
     cdef long long[::1] wanting
-    cdef NodeLists line
-    cdef LinePlayer player
+    cdef NodeLists run_queue
+    cdef RunQueuePlayer player
     cdef int enter(self, Py_ssize_t t) except -1
     cdef int exit(self, Py_ssize_t t) except -1
     cdef int ready(self, Py_ssize_t t) except -1

@@ -1,14 +1,14 @@
 """Round robin: the runnable tasks of a node take turns of one quantum on its cores.
 
-All tasks of a node stand in one line. Its cores run the first that want to run. A task that has used up a quantum goes
-to the end of the line and gets a new one; one that meets the others of its job waits where it stands, with what is left
-of its quantum, and runs again, before all behind it, as soon as the meeting is over (Santoso et al. 2003: this mimics
-the priority that Unix gives to processes that wait for input). Getting a core costs `switch_cost`, which is no part of
-the quantum; a task that keeps its core pays nothing.
+All tasks of a node are in one run queue. Its cores run the first that want to run. A task that has used up a quantum
+goes to the end of the run queue and gets a new one; one that meets the others of its job waits where it stands, with
+what is left of its quantum, and runs again, before all behind it, as soon as the meeting is over (Santoso et al. 2003:
+this mimics the priority that Unix gives to processes that wait for input). Getting a core costs `switch_cost`, which is
+no part of the quantum; a task that keeps its core pays nothing.
 
 Everything is in whole microseconds, so that slices may be skipped and nothing changes. With a core for each runnable
-task, and with one core, what many slices come to is a formula; otherwise slices are played until the line, the quanta
-and the cores are as they were before, and then as many such periods are taken at once as fit.
+task, and with one core, what many slices come to is a formula; otherwise slices are played until the run queue, the
+quanta and the cores are as they were before, and then as many such periods are taken at once as fit.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import cython
 import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.execution.line import LinePlayer
 from walltime.execution.lists import NodeLists
+from walltime.execution.run_queue import RunQueuePlayer
 from walltime.execution.tasks import TaskExecution
 from walltime.execution.tasktable import TaskTable, Want
 from walltime.workload.pattern import duration
@@ -61,8 +61,8 @@ class TimeShared(TaskExecution):
         self.quantum = np.concatenate([layout.durations("quantum", self.usual_quantum) for layout in layouts])
         self.switch = np.concatenate([layout.durations("switch_cost", self.usual_switch) for layout in layouts])
         self.wanting = np.zeros(self.n, np.int64)
-        self.line = NodeLists(self.n)
-        self.player = LinePlayer()
+        self.run_queue = NodeLists(self.n)
+        self.player = RunQueuePlayer()
         return 0
 
     # ---- what each task wants
@@ -70,20 +70,20 @@ class TimeShared(TaskExecution):
     def enter(self, t):
         i: cython.Py_ssize_t = self.table.at[t].node
         self.table.at[t].quantum = self.quantum[i]
-        self.line.append(i, t)
-        return self.player.reserve(self.line.length[i])
+        self.run_queue.append(i, t)
+        return self.player.reserve(self.run_queue.length[i])
 
     def exit(self, t):
         i: cython.Py_ssize_t = self.table.at[t].node
-        k: cython.Py_ssize_t = self.line.first[i]
-        end: cython.Py_ssize_t = k + self.line.length[i]
-        at: cython.longlong[::1] = self.line.at
+        k: cython.Py_ssize_t = self.run_queue.first[i]
+        end: cython.Py_ssize_t = k + self.run_queue.length[i]
+        at: cython.longlong[::1] = self.run_queue.at
         while at[k] != t:
             k += 1
         while k + 1 < end:
             at[k] = at[k + 1]
             k += 1
-        self.line.length[i] -= 1
+        self.run_queue.length[i] -= 1
         return 0
 
     def ready(self, t):
@@ -159,7 +159,7 @@ class TimeShared(TaskExecution):
 
     def predict(self, i):
         table: TaskTable = self.table
-        first: cython.Py_ssize_t = self.line.first[i]
+        first: cython.Py_ssize_t = self.run_queue.first[i]
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
         least: cython.longlong = NEVER
@@ -169,8 +169,8 @@ class TimeShared(TaskExecution):
         if self.wanting[i] > self.cores[i]:
             time = self.first_done(i) if self.cores[i] == 1 else self.foresee(i)
             return NEVER if time >= NEVER else self.at[i] + time
-        for k in range(first, first + self.line.length[i]):
-            t = self.line.at[k]
+        for k in range(first, first + self.run_queue.length[i]):
+            t = self.run_queue.at[k]
             if table.at[t].state == COMPUTE and 0 < table.at[t].left < SOON:
                 time = table.at[t].left + (table.at[t].over if table.at[t].running else self.switch[i])
                 if time < least:
@@ -187,15 +187,15 @@ class TimeShared(TaskExecution):
     def run_all(self, i, budget):
         """Every task that wants to runs, until the budget is used up or one has done its burst."""
         table: TaskTable = self.table
-        first: cython.Py_ssize_t = self.line.first[i]
-        end: cython.Py_ssize_t = first + self.line.length[i]
+        first: cython.Py_ssize_t = self.run_queue.first[i]
+        end: cython.Py_ssize_t = first + self.run_queue.length[i]
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
         time: cython.longlong = budget
         used: cython.longlong
         late: cython.bint = False
         for k in range(first, end):
-            t = self.line.at[k]
+            t = self.run_queue.at[k]
             if self.wants(t):
                 if table.at[t].running == 0:
                     table.at[t].running = 1
@@ -203,7 +203,7 @@ class TimeShared(TaskExecution):
                 if table.at[t].state == COMPUTE and table.at[t].over + table.at[t].left < time:
                     time = table.at[t].over + table.at[t].left
         for k in range(first, end):
-            t = self.line.at[k]
+            t = self.run_queue.at[k]
             if not self.wants(t):
                 continue
             used = time - table.at[t].over
@@ -215,7 +215,7 @@ class TimeShared(TaskExecution):
                 table.at[t].left -= used
             if used < table.at[t].quantum:
                 table.at[t].quantum -= used
-            else:  # for the order of the line: minus the time since it last went to the end, and how often it did
+            else:  # for the order of the run queue: minus the time since it last went to the end, and how often it did
                 table.at[t].place = (used - table.at[t].quantum) // self.quantum[i]
                 table.at[t].quantum = -((used - table.at[t].quantum) % self.quantum[i]) - 1
                 late = True
@@ -225,11 +225,11 @@ class TimeShared(TaskExecution):
         return self.line_up(i) if late else 0
 
     def line_up(self, i):
-        """Tasks that have used up a quantum go to the end of the line, the last to do so last."""
+        """Tasks that have used up a quantum go to the end of the run queue, the last to do so last."""
         table: TaskTable = self.table
-        at: cython.longlong[::1] = self.line.at
-        first: cython.Py_ssize_t = self.line.first[i]
-        end: cython.Py_ssize_t = first + self.line.length[i]
+        at: cython.longlong[::1] = self.run_queue.at
+        first: cython.Py_ssize_t = self.run_queue.first[i]
+        end: cython.Py_ssize_t = first + self.run_queue.length[i]
         k: cython.Py_ssize_t
         j: cython.Py_ssize_t
         t: cython.Py_ssize_t
@@ -256,11 +256,11 @@ class TimeShared(TaskExecution):
     # ---- one core
 
     def take_turns(self, i, budget):
-        """The first of the line has its turn, or each task has as many as fit."""
+        """The first of the run queue has its turn, or each task has as many as fit."""
         table: TaskTable = self.table
-        at: cython.longlong[::1] = self.line.at
-        first: cython.Py_ssize_t = self.line.first[i]
-        end: cython.Py_ssize_t = first + self.line.length[i]
+        at: cython.longlong[::1] = self.run_queue.at
+        first: cython.Py_ssize_t = self.run_queue.first[i]
+        end: cython.Py_ssize_t = first + self.run_queue.length[i]
         place: cython.Py_ssize_t = first
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
@@ -300,9 +300,9 @@ class TimeShared(TaskExecution):
     def skip_rounds(self, i, budget, turn):
         """Whether every task had some turns: whole rounds in which none does its burst, all quanta being whole."""
         table: TaskTable = self.table
-        at: cython.longlong[::1] = self.line.at
-        first: cython.Py_ssize_t = self.line.first[i]
-        end: cython.Py_ssize_t = first + self.line.length[i]
+        at: cython.longlong[::1] = self.run_queue.at
+        first: cython.Py_ssize_t = self.run_queue.first[i]
+        end: cython.Py_ssize_t = first + self.run_queue.length[i]
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
         last: cython.Py_ssize_t = -1
@@ -341,19 +341,19 @@ class TimeShared(TaskExecution):
     def first_done(self, i):
         """After what time the first task has done its burst, on one core; NEVER where the clock does not go so far."""
         table: TaskTable = self.table
-        first: cython.Py_ssize_t = self.line.first[i]
+        first: cython.Py_ssize_t = self.run_queue.first[i]
         quantum: cython.longlong = self.quantum[i]
         switch: cython.longlong = self.switch[i]
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
-        before: cython.longlong = 0  # what is before in the line
+        before: cython.longlong = 0  # what is before in the run queue
         first_round: cython.longlong = 0  # its length, so far
         turns: cython.longlong
         fewest: cython.longlong = NEVER
         place: cython.longlong = 0
         rest: cython.longlong = 0
-        for k in range(first, first + self.line.length[i]):
-            t = self.line.at[k]
+        for k in range(first, first + self.run_queue.length[i]):
+            t = self.run_queue.at[k]
             if not self.wants(t):
                 continue
             first_round += table.at[t].over if before == 0 and table.at[t].running else switch
@@ -374,11 +374,11 @@ class TimeShared(TaskExecution):
     # ---- several cores, and more tasks than cores
 
     def play(self, i, budget):
-        player: LinePlayer = self.player
+        player: RunQueuePlayer = self.player
         k: cython.Py_ssize_t
-        player.load(self.table, self.line, i, self.cores[i], self.quantum[i], self.switch[i])
+        player.load(self.table, self.run_queue, i, self.cores[i], self.quantum[i], self.switch[i])
         self.at[i] += player.run(budget)
-        player.store(self.table, self.line, i)
+        player.store(self.table, self.run_queue, i)
         for k in range(player.size):
             if player.want[k] == COMPUTE and player.left[k] == 0:
                 self.report_done(i, player.task[k])
@@ -386,6 +386,6 @@ class TimeShared(TaskExecution):
 
     def foresee(self, i):
         """After what time the first task has done its burst, by playing it."""
-        player: LinePlayer = self.player
-        player.load(self.table, self.line, i, self.cores[i], self.quantum[i], self.switch[i])
+        player: RunQueuePlayer = self.player
+        player.load(self.table, self.run_queue, i, self.cores[i], self.quantum[i], self.switch[i])
         return player.run(SOON) if player.some_end() else NEVER

@@ -47,9 +47,9 @@ cdef class Dispatch(Scheduling):
     cdef bint restless(self) noexcept
     cdef int ask_in_turn(self, long long now) except -1
     cdef int ask_all(self, list opened, list fresh, long long now) except -1
-    cdef Py_ssize_t next_small(self, GlobalQueue line, list opened, Py_ssize_t after) except? -1
+    cdef Py_ssize_t next_small(self, GlobalQueue global_queue, list opened, Py_ssize_t after) except? -1
     cdef int ask_fresh(self, list fresh, long long now) except -1
     cdef list in_order(self, list fresh, long long now)
-    cdef bint consider(self, GlobalQueue line, Py_ssize_t slot, list among) except? -1
-    cdef Cluster choose(self, GlobalQueue line, Py_ssize_t slot, list among)
+    cdef bint consider(self, GlobalQueue global_queue, Py_ssize_t slot, list among) except? -1
+    cdef Cluster choose(self, GlobalQueue global_queue, Py_ssize_t slot, list among)
     cdef object send(self, Py_ssize_t slot, Cluster cluster)

@@ -108,7 +108,7 @@ class Dispatch(Scheduling):
         self.assigned = False
 
     def attach(self, jobs: JobTable, clusters):
-        line: GlobalQueue
+        global_queue: GlobalQueue
         cluster: Cluster
         largest: cython.longlong = 1
         prepared: list = []
@@ -119,14 +119,14 @@ class Dispatch(Scheduling):
                 self.assigned = True
             if cluster.ledger.size > largest:
                 largest = cluster.ledger.size
-        for line in self.queues:
-            line.attach(jobs, self.queues.index(line), largest)
-            if line.order is not None and line.order.charges:
+        for global_queue in self.queues:
+            global_queue.attach(jobs, self.queues.index(global_queue), largest)
+            if global_queue.order is not None and global_queue.order.charges:
                 for cluster in clusters:
-                    cluster.charge_to(line.order)
-            if line.broker is not None and line.broker not in prepared:
-                line.broker.prepare(jobs, clusters, self.seed)
-                prepared.append(line.broker)
+                    cluster.charge_to(global_queue.order)
+            if global_queue.broker is not None and global_queue.broker not in prepared:
+                global_queue.broker.prepare(jobs, clusters, self.seed)
+                prepared.append(global_queue.broker)
         if self.migration is not None:
             self.migration.join(clusters, self.changes, self.options)
         if self.joint is not None:
@@ -177,8 +177,8 @@ class Dispatch(Scheduling):
 
     def wait(self, slot, now):
         """The job begins to wait globally."""
-        line: GlobalQueue = self.queues[0 if self.gate is None else self.gate.queue(self.jobs.at[slot].row)]
-        line.push(self.jobs, slot, now)
+        global_queue: GlobalQueue = self.queues[0 if self.gate is None else self.gate.queue(self.jobs.at[slot].row)]
+        global_queue.push(self.jobs, slot, now)
         self.fresh.append(slot)
         self.size += 1
         if self.size > self.longest:
@@ -187,8 +187,8 @@ class Dispatch(Scheduling):
 
     def leave(self, slot):
         """The job waits here no longer."""
-        line: GlobalQueue = self.queues[self.jobs.at[slot].line]
-        line.queue.remove(slot)
+        global_queue: GlobalQueue = self.queues[self.jobs.at[slot].line]
+        global_queue.queue.remove(slot)
         self.size -= 1
         return 0
 
@@ -248,77 +248,77 @@ class Dispatch(Scheduling):
 
     def ask_in_turn(self, now):
         """From the first on, until one has to stay."""
-        line: GlobalQueue
+        global_queue: GlobalQueue
         slot: cython.Py_ssize_t
-        for line in self.queues:
-            line.rank(now)
-            slot = line.queue.head()
+        for global_queue in self.queues:
+            global_queue.rank(now)
+            slot = global_queue.queue.head()
             while slot >= 0:
-                if not self.consider(line, slot, self.options[slot]):
+                if not self.consider(global_queue, slot, self.options[slot]):
                     return 0
-                slot = line.queue.head()
+                slot = global_queue.queue.head()
         return 0
 
     def ask_all(self, opened, fresh, now):
         """All jobs, in order; held jobs that were here before can only go where something has happened."""
-        line: GlobalQueue
+        global_queue: GlobalQueue
         slot: cython.Py_ssize_t
         after: cython.Py_ssize_t
         new: set = set(fresh)
         if self.hold:
-            for line in self.queues:
-                line.rank(now)
+            for global_queue in self.queues:
+                global_queue.rank(now)
                 after = -1
-                slot = self.next_small(line, opened, after)
+                slot = self.next_small(global_queue, opened, after)
                 while slot >= 0:
                     among = self.options[slot]
                     if slot not in new:
                         among = [cluster for cluster in opened if cluster in among]
                         among.sort(key=_index)
-                    if not self.consider(line, slot, among):
+                    if not self.consider(global_queue, slot, among):
                         after = slot
-                    slot = self.next_small(line, opened, after)
+                    slot = self.next_small(global_queue, opened, after)
             return self.ask_fresh(fresh, now)
-        for line in self.queues:
-            line.rank(now)
-            for slot in line.queue.slots():
-                self.consider(line, slot, self.options[slot])
+        for global_queue in self.queues:
+            global_queue.rank(now)
+            for slot in global_queue.queue.slots():
+                self.consider(global_queue, slot, self.options[slot])
         return 0
 
-    def next_small(self, line: GlobalQueue, opened, after):
+    def next_small(self, global_queue: GlobalQueue, opened, after):
         """The first job behind `after` that asks for no more than is free in one of these clusters, or -1."""
         cluster: Cluster
         most: cython.longlong = 0
         for cluster in opened:
             if not cluster.closed and cluster.ledger.free > most:
                 most = cluster.ledger.free
-        return line.queue.find(most, most, NEVER, after, NEVER) if most > 0 else -1
+        return global_queue.queue.find(most, most, NEVER, after, NEVER) if most > 0 else -1
 
     def ask_fresh(self, fresh, now):
         """The jobs that have just come, and are still here."""
-        line: GlobalQueue
+        global_queue: GlobalQueue
         slot: cython.Py_ssize_t
         if len(fresh) > 1:
             fresh = self.in_order(fresh, now)
         for slot in fresh:
             if self.jobs.at[slot].place != OUTSIDE and self.jobs.at[slot].cluster == NOWHERE:
-                line = self.queues[self.jobs.at[slot].line]
-                self.consider(line, slot, self.options[slot])
+                global_queue = self.queues[self.jobs.at[slot].line]
+                self.consider(global_queue, slot, self.options[slot])
         return 0
 
     def in_order(self, fresh, now):
         """These jobs as they stand in the queues."""
-        line: GlobalQueue
+        global_queue: GlobalQueue
         slot: cython.Py_ssize_t
         keyed: list = []
-        for line in self.queues:
-            line.rank(now)
+        for global_queue in self.queues:
+            global_queue.rank(now)
         for slot in fresh:
             keyed.append((self.jobs.at[slot].line, self.jobs.at[slot].key, self.jobs.at[slot].seq, slot))
         keyed.sort()
         return [entry[3] for entry in keyed]
 
-    def consider(self, line: GlobalQueue, slot, among):
+    def consider(self, global_queue: GlobalQueue, slot, among):
         """Ask the broker; whether the job has left the queue."""
         cluster: Cluster
         reason: str
@@ -329,7 +329,7 @@ class Dispatch(Scheduling):
                     able.append(cluster)
             among = able
         while among:
-            cluster = self.choose(line, slot, among)
+            cluster = self.choose(global_queue, slot, among)
             if cluster is None:
                 return False
             reason = self.send(slot, cluster)
@@ -342,24 +342,24 @@ class Dispatch(Scheduling):
                 return True
         return False
 
-    def choose(self, line: GlobalQueue, slot, among):
+    def choose(self, global_queue: GlobalQueue, slot, among):
         """The broker's choice among these clusters; None for none."""
         cluster: Cluster
         number: cython.int
-        if line.broker is None:
+        if global_queue.broker is None:
             return among[0]
-        number = line.broker.route(slot, among)
+        number = global_queue.broker.route(slot, among)
         if number == -1:
             return None
         for cluster in among:
             if cluster.index == number:
                 return cluster
-        raise self.misrouted(line, slot, number)
+        raise self.misrouted(global_queue, slot, number)
 
-    def misrouted(self, line: GlobalQueue, slot, number) -> PolicyError:
+    def misrouted(self, global_queue: GlobalQueue, slot, number) -> PolicyError:
         """The error of a broker that names a cluster that it may not."""
         i: cython.Py_ssize_t = slot
-        broker = type(getattr(line.broker, "broker", line.broker))
+        broker = type(getattr(global_queue.broker, "broker", global_queue.broker))
         who = f"{broker.__qualname__}: sent job {self.jobs.at[i].job_id} to cluster"
         if not 0 <= number < len(self.clusters):
             return PolicyError(

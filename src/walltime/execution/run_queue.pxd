@@ -1,7 +1,7 @@
 from walltime.execution.lists cimport NodeLists
 from walltime.execution.tasktable cimport COMPUTE, NOTHING, TaskTable
 
-cdef class LinePlayer:
+cdef class RunQueuePlayer:
     cdef Py_ssize_t size
     cdef long long cores
     cdef long long quantum

@@ -16,8 +16,8 @@ if not cython.compiled:
 
 @cython.final
 @cython.cclass
-class LinePlayer:
-    """A copy of a node's line: play it, and store it back or not."""
+class RunQueuePlayer:
+    """A copy of a node's run queue: play it, and store it back or not."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -26,7 +26,7 @@ class LinePlayer:
         self.reserve(8)
 
     def reserve(self, length):
-        """Room for lines of that length."""
+        """Room for run queues of that length."""
         size: cython.Py_ssize_t = 2 * length
         if length <= len(self.task):
             return 0
@@ -44,7 +44,7 @@ class LinePlayer:
         return 0
 
     def load(self, table: TaskTable, lists: NodeLists, i, cores, quantum, switch):
-        """The node's line, its cores, quantum and cost of a switch."""
+        """The node's run queue, its cores, quantum and cost of a switch."""
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
         self.size = lists.length[i]
@@ -64,7 +64,7 @@ class LinePlayer:
         return 0
 
     def store(self, table: TaskTable, lists: NodeLists, i):
-        """The line back to the node."""
+        """The run queue back to the node."""
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
         for k in range(self.size):
@@ -158,7 +158,7 @@ class LinePlayer:
         return done
 
     def line_up(self):
-        """A task that has used up its quantum goes to the end of the line, in the order of the line."""
+        """A task that has used up its quantum goes to the end of the run queue, in the order of the run queue."""
         place: cython.Py_ssize_t = 0
         _looked: cython.Py_ssize_t
         for _looked in range(self.size):
@@ -197,7 +197,7 @@ class LinePlayer:
     # ---- periods
 
     def remember(self):
-        """Keep the line as it is."""
+        """Keep the run queue as it is."""
         k: cython.Py_ssize_t
         for k in range(self.size):
             self.old_task[k] = self.task[k]
@@ -208,7 +208,7 @@ class LinePlayer:
         return 0
 
     def recurs(self):
-        """Whether the line is as it was kept, but for the work that is done."""
+        """Whether the run queue is as it was kept, but for the work that is done."""
         k: cython.Py_ssize_t
         for k in range(self.size):
             if self.old_task[k] != self.task[k] or self.old_slice[k] != self.slice[k]:
