@@ -131,25 +131,12 @@ def _look(
     prepared: Prepared,
     observe: Callable[[Prepared], Any] | None,
 ) -> _Watched:
-    """What the watcher sees; once more with all places planned, where it wanted one that was not."""
-    watched = _simulate(done, row, times, prepared, observe, thorough=False)
-    return _simulate(done, row, times, prepared, observe, thorough=True) if watched.watcher.unsure else watched
-
-
-def _simulate(
-    done: api.Result,
-    row: dict[str, Any],
-    times: tuple[int, ...],
-    prepared: Prepared,
-    observe: Callable[[Prepared], Any] | None,
-    *,
-    thorough: bool,
-) -> _Watched:
+    """What the watcher sees."""
     from walltime.engine.watching.alarm import Alarm
     from walltime.engine.watching.watcher import Watcher
 
     wait = row["wait"] if row["wait"] is not None else 86_400.0
-    watcher = Watcher(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times, thorough)
+    watcher = Watcher(int(row["job_id"]), microseconds(max(float(wait), 0.0)) // SAMPLES, times)
     alarm = Alarm([time for time in times if time >= 0])
     clock = _Clock(alarm, None if observe is None else observe(prepared))
     record = prepared.run(clock, observers=[watcher])
@@ -186,7 +173,8 @@ def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tu
     watcher, again = watched.watcher, watched.again
     names = {int(number): str(name) for number, name in _names(watched.schedule)}
     words = Words(names, _node_names(again, row), dict(done.record.facts.get("origin") or {}))
-    seen = [(time, start, "promised") for time, start in watcher.promises]
+    told = "backfill" if watcher.cycles else "promised"
+    seen = [(time, start, told) for time, start in watcher.promises]
     first = seen[0][0] if seen else None
     seen = [(time, start, "planned") for time, start in watcher.plans if first is None or time < first] + seen
     eligible = next((time / SECOND for time, state in watcher.moves if state == "waiting"), None)
@@ -309,4 +297,9 @@ def _notes(done: api.Result, again: api.Result, seen: list[Any], watcher: Any) -
         )
     if not seen and any(one.kind not in ("suspended", "paused") for one in watcher.reasons):
         notes.append("its start was not foreseen: nothing was promised, and the machine is divided into parts")
+    if watcher.asked < watcher.cycles:
+        notes.append(
+            f"its place was asked of {watcher.asked:,} of {watcher.cycles:,} backfill cycles, at most once in "
+            f"{format_duration(watcher.step / SECOND)}; which job was in its way then, and when that one had left"
+        )
     return notes

@@ -21,7 +21,7 @@ COLOURS = {
 }
 """Of the causes, the same in every picture: the machine is full, a limit, the scheduler, it may not run yet, part of
 the machine is away, it was suspended. No other panel has these colours; 1 is that of waiting jobs."""
-FORESEEN = {"promised": 7, "planned": 15}
+FORESEEN = {"promised": 7, "backfill": 7, "planned": 15}
 PARTS = (8, 10, 11, 12, 13, 14)
 """What a priority is made of."""
 NAMED = 3

@@ -98,7 +98,8 @@ class Standing:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """At `time` the start was foreseen for `start`: promised by a reservation, or planned by us."""
+    """At `time` the start was foreseen for `start`: promised by a reservation, by the plan of a
+    backfill cycle, which the next one may change, or planned by us."""
 
     time: float
     start: float

@@ -7,8 +7,6 @@ cdef class Watcher(Observer):
     cdef readonly long long job_id
     cdef readonly long long step
     cdef readonly object times
-    cdef readonly bint thorough
-    cdef readonly bint unsure
     # the job
     cdef readonly Py_ssize_t slot
     cdef readonly long long seq
@@ -29,12 +27,18 @@ cdef class Watcher(Observer):
     cdef long long due
     cdef bint stirred
     cdef bint calm
+    cdef readonly long long cycles
+    cdef readonly long long asked
     cdef bint fitted
+    cdef dict rival
+    cdef Py_ssize_t rival_slot
+    cdef long long rival_seq
     cdef dict others
 
     cdef int follow(self, Engine engine, int before, int after) except -1
     cdef int leave(self, Engine engine, long long now, int after) except -1
     cdef int see_start(self, Engine engine, Py_ssize_t slot) except -1
+    cdef int note_promise(self, long long now, long long time) except -1
     cdef int look(self, Engine engine, long long now) except -1
     cdef int close(self, long long now) except -1
     cdef Domain find_domain(self, Engine engine)
@@ -46,5 +50,7 @@ cdef class Watcher(Observer):
     cdef tuple find_obstacle(self, Engine engine, Domain domain, str kind)
     cdef tuple ask_rhythm(self, Engine engine, object rhythm)
     cdef dict holder(self, Engine engine)
+    cdef dict name_rival(self, Engine engine, object rhythm)
+    cdef int question(self, Engine engine, object rhythm) except -1
     cdef tuple first_planned(self, Engine engine)
     cdef int sample(self, Engine engine) except -1

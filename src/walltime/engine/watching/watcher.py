@@ -45,17 +45,17 @@ LACKING = _sameness("resources", {})
 @cython.cclass
 class Watcher(Observer):
     """Watches the job with this number, the first of them; `step` are the microseconds between two samples, `times`
-    moments at which one is wanted whatever happens then. `thorough` has every planning cycle give all jobs a place
-    while the job waits; without it some are left out, and where one of these is asked for the account is `unsure`."""
+    moments at which one is wanted whatever happens then.
+
+    Slurm's backfill cycles, which plan from scratch each time, are asked for the job's place once in a step. Which job
+    has the nodes that it could start on is asked then too, and when the job that was named no longer waits."""
 
     deaf = True
 
-    def __init__(self, job_id: int, step: int, times: tuple[int, ...] = (), thorough: bool = False) -> None:
+    def __init__(self, job_id: int, step: int, times: tuple[int, ...] = ()) -> None:
         self.job_id = job_id
         self.step = max(step, 1)
         self.times = frozenset(times)
-        self.thorough = thorough
-        self.unsure = False
         self.slot = -1
         self.seq = -1
         self.cores = 0
@@ -74,6 +74,9 @@ class Watcher(Observer):
         self.stirred = True  # whether any job has become something else since the last look
         self.calm = False  # whether what that look saw holds until then
         self.fitted = False  # whether it could have started when a backfill pass last took place
+        self.rival = None  # the job that a cycle has named as having its nodes; None: not asked since it could start
+        self.rival_slot = self.rival_seq = -1
+        self.cycles = self.asked = 0  # how many of Slurm's backfill cycles it saw, and asked for its place
         self.others = {}  # promised starts of others: slot -> (seq, start, when told)
 
     @property
@@ -98,7 +101,7 @@ class Watcher(Observer):
     def follow(self, engine: Engine, before, after):
         """The job itself has become something else."""
         now: cython.longlong = engine.now
-        self.where = None
+        self.where = self.rival = None
         self.moves.append((now, State(after).name.lower()))
         self.close(now)
         self.waiting = after == WAITING
@@ -106,8 +109,8 @@ class Watcher(Observer):
         for cluster in engine.clusters:
             for rhythm in (domain.rhythm for domain in cluster.domains if hasattr(domain.rhythm, "watched")):
                 rhythm.watched = self.slot if self.waiting else -1
-                if hasattr(rhythm, "thorough"):
-                    rhythm.thorough = self.thorough
+                if hasattr(rhythm, "naming"):
+                    rhythm.asked_from, rhythm.naming = -NEVER, True
         self.due = -NEVER if self.waiting else self.due
         if before == RUNNING:
             self.leave(engine, now, after)
@@ -145,10 +148,15 @@ class Watcher(Observer):
     def promised(self, engine: Engine, slot, time):
         jobs: JobTable = engine.jobs
         if slot == self.slot and jobs.at[slot].seq == self.seq:
-            if self.waiting and (not self.promises or self.promises[len(self.promises) - 1][1] != time):
-                self.promises.append((engine.now, time))
+            if self.waiting and not hasattr(self.home(engine).rhythm, "naming"):
+                self.note_promise(engine.now, time)
         elif self.waiting:
             self.others[slot] = (jobs.at[slot].seq, time, engine.now)
+        return 0
+
+    def note_promise(self, now, time):
+        if not self.promises or self.promises[len(self.promises) - 1][1] != time:
+            self.promises.append((now, time))
         return 0
 
     def settled(self, engine: Engine):
@@ -167,6 +175,27 @@ class Watcher(Observer):
         if now >= self.due or now in self.times:
             self.sample(engine)
             self.due = now + self.step
+        domain = self.find_domain(engine)
+        if domain is not None and hasattr(domain.rhythm, "naming"):
+            self.question(engine, domain.rhythm)
+        return 0
+
+    def question(self, engine: Engine, rhythm):
+        """Note the job's place in a cycle that was asked for it, and say what the next ones are asked."""
+        jobs: JobTable = engine.jobs
+        slot: cython.Py_ssize_t = self.rival_slot
+        if rhythm.planned == engine.now:
+            self.cycles += 1
+            if engine.now >= rhythm.asked_from:
+                self.asked += 1
+                if rhythm.start_planned >= 0:
+                    self.note_promise(engine.now, rhythm.start_planned)
+                rhythm.asked_from = engine.now + self.step
+        if not self.fitted:
+            self.rival = None
+        rhythm.naming = self.rival is None or (
+            slot >= 0 and (jobs.at[slot].seq != self.rival_seq or jobs.at[slot].state != WAITING)
+        )
         return 0
 
     def look(self, engine: Engine, now):
@@ -255,7 +284,7 @@ class Watcher(Observer):
     def lasts(self, engine: Engine, domain: Domain):
         """Whether what keeps the job back stays the same while no job becomes something else: passes keep nothing
         beyond their end, nothing is shut now and then, and no limit counts time."""
-        if domain.rhythm is None or not hasattr(domain.rhythm, "first_planned") or engine.machines:
+        if domain.rhythm is None or not hasattr(domain.rhythm, "naming") or engine.machines:
             return False
         quotas = find_quotas(domain.view)
         return find_ledger(domain.view).holds == 0 and (quotas is None or not quotas.timed)
@@ -283,10 +312,15 @@ class Watcher(Observer):
             return "rhythm", {}
         if rhythm.seen != planned:
             return "depth", {}
-        return ("reservation", self.holder(engine)) if self.fitted else ("rhythm", {})
+        if not self.fitted:
+            return "rhythm", {}
+        return "reservation", self.holder(engine)
 
     def holder(self, engine: Engine):
-        """The job with the first reservation."""
+        """The job with the first reservation, of those that may be in the way."""
+        rhythm = self.home(engine).rhythm
+        if hasattr(rhythm, "naming"):
+            return self.name_rival(engine, rhythm)
         found = first_promised(engine.jobs, self.slot) or self.first_planned(engine)
         if found is None:
             return {}
@@ -295,14 +329,24 @@ class Watcher(Observer):
         at: cython.Py_ssize_t = slot
         return {"who": jobs.at[at].job_id, "promised": start}
 
+    def name_rival(self, engine: Engine, rhythm):
+        """As the last cycle that was asked had it."""
+        jobs: JobTable = engine.jobs
+        at: cython.Py_ssize_t
+        if rhythm.planned == engine.now and (rhythm.naming or engine.now >= rhythm.asked_from):
+            found = rhythm.rival
+            self.rival, self.rival_slot = {}, -1
+            if found is not None:
+                start, slot = found
+                at = slot
+                self.rival_slot, self.rival_seq = at, jobs.at[at].seq
+                self.rival = {"who": jobs.at[at].job_id, "promised": start}
+        return {} if self.rival is None else self.rival
+
     def first_planned(self, engine: Engine):
         """The first of the planned starts of other jobs when some were last told: (start, slot)."""
         jobs: JobTable = engine.jobs
         at: cython.Py_ssize_t
-        rhythm = self.home(engine).rhythm
-        if rhythm is not None and hasattr(rhythm, "first_planned"):
-            self.unsure = self.unsure or rhythm.partial
-            return rhythm.first_planned(self.slot)
         told: cython.longlong = -1
         for _, _, when in self.others.values():
             told = max(told, when)

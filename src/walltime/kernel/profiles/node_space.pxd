@@ -57,6 +57,7 @@ cdef class NodeSpace:
     cdef Py_ssize_t gather(self, long long end) except -1
     cdef int turn(self) except -1
     cdef long long constant(self, long long length) noexcept
+    cdef bint meets(self, Py_ssize_t own, long long[::1] nodes) noexcept
     cdef bint overlaps(self, long long[::1] nodes, long long start, long long end) noexcept
     cdef int reserve(self, long long[::1] nodes, long long start, long long end) except -1
     cdef Py_ssize_t cut(self, long long time) except -1

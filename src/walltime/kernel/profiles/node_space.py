@@ -176,6 +176,14 @@ class NodeSpace:
                 return self.begin[k] - length - 1
         return NEVER
 
+    def meets(self, own, nodes):
+        """Whether one of the nodes is in this one of the `sets`."""
+        w: cython.Py_ssize_t
+        common: cython.longlong = 0
+        for w in range(self.words):
+            common |= nodes[w] & self.sets[own * self.words + w]
+        return common != 0
+
     def overlaps(self, nodes, start, end):
         """Whether one of the nodes is kept for a job between these times."""
         k: cython.Py_ssize_t

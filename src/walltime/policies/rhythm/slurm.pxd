@@ -22,7 +22,8 @@ cdef class Slurm(Rhythm):
     cdef long long last_called
     cdef readonly long long last_backfill
     cdef public Py_ssize_t watched
-    cdef public bint thorough
+    cdef public long long asked_from
+    cdef public bint naming
     cdef readonly bint partial
     cdef readonly long long seen
     cdef readonly long long planned
@@ -66,4 +67,3 @@ cdef class Slurm(Rhythm):
     cdef bint try_here(self, Pass p, Py_ssize_t slot) except? -1
     cdef bint spares(self, Pass p, Py_ssize_t slot) noexcept
     cdef int stop(self, Py_ssize_t queue) noexcept
-    cpdef object first_planned(self, Py_ssize_t besides)

@@ -138,7 +138,9 @@ class Slurm(Rhythm):
         self.vain_stirred = integers(2)
         self.stirred = False  # whether it was news for the backfill cycle
         self.watched = self.seen = self.planned = -1  # as in `Periodic`
-        self.thorough = self.partial = False  # whether a cycle with a watched job gives all a place; has left some out
+        self.asked_from = -NEVER  # from when on a cycle is to find the watched job's own place
+        self.naming = True  # whether it is to find the job that has the watched one's, where that has room
+        self.partial = False  # whether it has left jobs without a look
 
     def attach(self, policy: Policy, ageing, lanes=None):
         Rhythm.attach(self, policy, ageing, lanes)
@@ -278,7 +280,8 @@ class Slurm(Rhythm):
         if kinds & BACKFILL:
             self.last_backfill = self.planned = p.now
             self.cycle.watched = self.watched
-            self.cycle.thorough = self.thorough
+            self.cycle.asked = p.now >= self.asked_from
+            self.cycle.naming = self.naming or self.cycle.asked
             self.cycle.ageing = self.ageing
             self.cycle.run(p)
             self.news = p.now if self.cycle.stirred or self.stirred or p.causes & ~TIMER else NEVER
@@ -300,12 +303,17 @@ class Slurm(Rhythm):
             self.cycle.settle(self.parts)
         return 0
 
-    def first_planned(self, besides):
-        """Of the jobs to which the last cycle gave a place while one was watched, and which still wait, the first to
-        start but for one: (start, slot), or None. Where the cycle was `partial`, there may be others."""
+    @property
+    def start_planned(self) -> int:
+        """When the last cycle has the watched job start; -1: it has found no place for it, or was not asked."""
+        return self.cycle.start_planned
+
+    @property
+    def rival(self) -> tuple[int, int] | None:
+        """Of the jobs that the last cycle came to before the watched one, and whose places have nodes of its queue, the
+        first to start: (start, slot). None: there is none, or it was not asked."""
         cycle: Cycle = self.cycle
-        i: cython.Py_ssize_t = cycle.first_told(besides) if self.parts is not None else -1
-        return None if i < 0 else (cycle.times[i], cycle.told[i])
+        return None if cycle.rival < 0 else (cycle.rival_start, cycle.rival)
 
     # ---- the main pass
 

@@ -39,7 +39,8 @@ cdef class Cycle:
     cdef public long long[::1] arrays
     # one cycle
     cdef public Py_ssize_t watched
-    cdef public bint thorough
+    cdef public bint asked
+    cdef public bint naming
     cdef readonly long long seen
     cdef Partitions parts
     cdef WillRun willrun
@@ -78,11 +79,15 @@ cdef class Cycle:
     cdef readonly bint partial
     cdef Py_ssize_t awaited
     cdef long long[::1] told
-    cdef long long[::1] told_seq
     cdef long long[::1] times
     cdef Py_ssize_t tellings
     cdef Py_ssize_t sought
     cdef Py_ssize_t sighted
+    cdef bint answered
+    cdef bint named
+    cdef readonly long long start_planned
+    cdef readonly Py_ssize_t rival
+    cdef readonly long long rival_start
 
     cdef int settle(self, Partitions parts) except -1
     cdef int run(self, Pass p) except -1
@@ -92,7 +97,6 @@ cdef class Cycle:
     cdef int list_hopes(self, Pass p, Py_ssize_t first) except -1
     cdef Py_ssize_t last_hope(self, Pass p, Py_ssize_t first) except -1
     cdef int find_watched(self) noexcept
-    cdef bint tells_all(self, Pass p) except? -1
     cdef bint awaits(self, Pass p, Py_ssize_t first) except? -1
     cdef int make_room(self, long long user) except -1
     cdef int conclude(self, Pass p) except -1
@@ -108,7 +112,7 @@ cdef class Cycle:
     cdef bint start(self, Pass p, Py_ssize_t slot) except? -1
     cdef bint has_idle(self, long long[::1] nodes) noexcept
     cdef bint keep(self, Pass p, Py_ssize_t slot, long long time) except? -1
+    cdef int compare(self, Pass p, Py_ssize_t slot, long long time) except -1
     cdef int tell(self, Pass p, Py_ssize_t slot, long long time) except -1
-    cdef Py_ssize_t first_told(self, Py_ssize_t besides) noexcept
     cdef bint now_only(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1
     cdef bint too_many(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1

@@ -8,7 +8,7 @@ import numpy as np
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, State
+from walltime.kernel.jobs import State
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.profiles.node_space import NodeSpace, has_node, no_nodes, put_node
 from walltime.kernel.queue.lines import Line
@@ -152,7 +152,7 @@ class Cycle:
         self.tested = self.started = 0
         self.stirred = self.kept_idle = False
         self.watched = self.seen = -1
-        self.thorough = False  # whether all jobs get a place as long as one is watched
+        self.asked = self.naming = False  # as in `Slurm`
         self.awaited = -1  # where in `line` the watched job is, unless it is known to get no place; -1: nowhere
         self.bounds = integers(64)  # by request and queue: when there may be room, by what runs
         self.bounded = integers(64, -1)  # what ran when they were found
@@ -175,10 +175,13 @@ class Cycle:
         self.partial = False  # whether jobs were left without a look, which might have got a place
         self.waiting = integers(1)  # how many are in the line of each queue
         self.told = integers(64)
-        self.told_seq = integers(64)
         self.times = integers(64)
         self.tellings = 0
         self.sought = -1  # the job that was watched
+        self.answered = self.named = False  # what was `asked` and to be `naming` then
+        self.start_planned = -1  # when the watched job has its place; -1: none was found
+        self.rival = -1  # of the jobs before it whose places meet its nodes the first to start; -1: none
+        self.rival_start = NEVER
         self.sighted = -1  # the same, where the cycle came to it
 
     def settle(self, parts: Partitions):
@@ -211,6 +214,9 @@ class Cycle:
         self.until = NEVER
         self.sighted = self.awaited = -1
         self.sought = self.watched
+        self.answered, self.named = self.asked, self.naming
+        self.start_planned = self.rival = -1
+        self.rival_start = NEVER
         self.brief = self.partial = self.keen = False
         self.chance.begin(p.now)
         parts.map_reservations(p.now - p.now % self.resolution, close - close % self.resolution)
@@ -223,7 +229,7 @@ class Cycle:
             self.list_jobs(p)
             self.find_watched()
             self.keen = self.ageing and not self.plans_limited and self.length < self.tests
-            self.brief = not p.heard and self.ageing and not self.plans_limited and not self.tells_all(p)
+            self.brief = not p.heard and self.ageing and not self.plans_limited
             last = self.length
             while i < last and not self.is_done():
                 if self.brief:
@@ -363,19 +369,10 @@ class Cycle:
                 break
         return 0
 
-    def tells_all(self, p: Pass):
-        """Whether the places of all jobs are wanted: a watched job has room now, so what it waits for is a place of
-        another one."""
-        slot: cython.Py_ssize_t = self.watched
-        if self.awaited < 0 or self.thorough:
-            return self.awaited >= 0
-        if p.quotas is not None and p.quotas.refuser(slot) >= 0:
-            return False
-        return self.bound(slot, p.jobs.at[slot].shape, self.parts.partition(p.jobs.at[slot].queue)) < 0
-
     def awaits(self, p: Pass, first):
-        """Whether a job is watched, from `first` on in the line, and what it is told is not known yet. One that would
-        be looked at and get no place is not waited for."""
+        """Whether a job is watched, from `first` on in the line, and what is wanted of it is not known yet: whether the
+        cycle comes to it, its place, or the place of another one that keeps it from the room that it has now. One that
+        would be looked at and get no place is not waited for."""
         slot: cython.Py_ssize_t = self.watched
         queue: cython.Py_ssize_t
         bound: cython.longlong
@@ -386,9 +383,12 @@ class Cycle:
         if p.quotas is None or p.quotas.refuser(slot) < 0:
             queue = self.parts.partition(p.jobs.at[slot].queue)
             bound = self.bound(slot, p.jobs.at[slot].shape, queue)
-            if self.chance.first(slot, queue, max(p.jobs.at[slot].estimate, 1), bound) < NEVER:
+            if self.naming and bound < 0:
                 return True
-            self.until = min(self.until, self.chance.until)
+            if self.asked:
+                if self.chance.first(slot, queue, max(p.jobs.at[slot].estimate, 1), bound) < NEVER:
+                    return True
+                self.until = min(self.until, self.chance.until)
         self.awaited = -1
         self.seen = p.now
         self.sighted = slot
@@ -425,6 +425,8 @@ class Cycle:
             return False
         if (p.heard and self.brief) or (self.watched >= 0 and self.watched != self.sought):
             return False
+        if self.watched >= 0 and ((self.asked and not self.answered) or (self.naming and not self.named)):
+            return False
         if self.causes & ~(TIMER | CAPACITY):
             self.moves = -1
         self.list_jobs(p)
@@ -435,9 +437,8 @@ class Cycle:
         i: cython.Py_ssize_t
         self.causes = 0
         self.stirred = self.moved or self.kept_idle
-        for i in range(self.tellings):
-            if p.heard or self.told[i] == self.watched:
-                p.expect(self.told[i], self.times[i])
+        for i in range(self.tellings if p.heard else 0):
+            p.expect(self.told[i], self.times[i])
         if self.watched >= 0 and self.watched == self.sighted:
             self.seen = p.now
         return 0
@@ -636,37 +637,33 @@ class Cycle:
         if end >= self.parts.space.close:  # the plan will reach there one day
             time_left: cython.longlong = start if start >= self.parts.space.close else end
             self.until = min(self.until, time_left + self.resolution - self.window - 1)
-        if p.heard or self.watched >= 0:
+        if self.watched >= 0:
+            self.compare(p, slot, time)
+        if p.heard:
             self.tell(p, slot, time)
         return True
 
+    def compare(self, p: Pass, slot, time):
+        """What the place of a job is to the watched one: its own, or in its way. A place is in the way if the cycle
+        comes to it first, and it has nodes of the watched job's queue."""
+        queue: cython.Py_ssize_t
+        if slot == self.watched:
+            self.start_planned = time
+        elif self.sighted < 0 and (time < self.rival_start or (time == self.rival_start and slot < self.rival)):
+            queue = self.parts.partition(p.jobs.at[self.watched].queue)
+            if p.jobs.at[self.watched].choice >= 0 or self.parts.space.meets(queue, self.willrun.nodes):
+                self.rival, self.rival_start = slot, time
+        return 0
+
     def tell(self, p: Pass, slot, time):
-        """The job is expected to start then. Where one job is watched, it is told of that one, and asks for others."""
+        """The job is expected to start then."""
         if self.tellings == len(self.told):
             self.told = doubled(self.told)
-            self.told_seq = doubled(self.told_seq)
             self.times = doubled(self.times)
         self.told[self.tellings] = slot
-        self.told_seq[self.tellings] = p.jobs.at[slot].seq
         self.times[self.tellings] = time
         self.tellings += 1
-        return p.expect(slot, time) if p.heard or slot == self.watched else 0
-
-    def first_told(self, besides):
-        """Which of the jobs with a place that still wait, but for one, is to start first: where in `told`; -1: none."""
-        i: cython.Py_ssize_t
-        slot: cython.Py_ssize_t
-        found: cython.Py_ssize_t = -1
-        jobs: JobTable = self.parts.ledger.jobs
-        for i in range(self.tellings):
-            slot = self.told[i]
-            if slot == besides or jobs.at[slot].seq != self.told_seq[i] or jobs.at[slot].state != WAITING:
-                continue
-            if found >= 0 and self.times[i] == self.times[found]:
-                found = i if slot < self.told[found] else found
-            elif found < 0 or self.times[i] < self.times[found]:
-                found = i
-        return found
+        return p.expect(slot, time)
 
     def now_only(self, p: Pass, slot, queue):
         """Whether the job gets no place if it cannot start now."""
