@@ -5,8 +5,8 @@ request (the table says of a job what the workload says), resources (what jobs n
 others, at every moment; the nodes are their queue's and have their properties; no job shares a node that it did not
 want to share; licences suffice), queue (every job is in a queue that takes it, and to which it was sent), quota (no
 limit and no cap of a queue is exceeded at any moment), rejection (a job that was rejected could not have been let in),
-waiting (no job is left waiting that its policy promises to start; see `audit_waiting`). Those about
-begin times, dependencies, arrays, deadlines and cancellations are in `audit_conditions`.
+waiting (no job is left waiting that its policy promises to start; see `waiting.py`). Those about
+begin times, dependencies, arrays, deadlines and cancellations are in `conditions.py`.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ class _Site:
     def _find_full(self, rows: np.ndarray) -> np.ndarray:
         """Which of the rows may have been one too many in the system, when they were submitted."""
         submit, leave = self._stay()
-        late = (leave == self.tables.time["start"]) | self._find_preempted()
+        late = (leave == self.tables.time["start"]) | self._find_preempted() | self._find_abandoned(submit[rows], leave)
         full = np.zeros(len(rows), np.bool_)
         inside = np.flatnonzero(~self.rejected)
         ways = [(inside[places], queue) for places, queue in self._options(inside)]
@@ -326,6 +326,11 @@ class _Site:
         last = np.full(len(self.tables.job_id), -1)
         last[self.tables.row[known]] = self.tables.outcome[known]  # in order of time, so that the last remains
         return np.asarray(last == OUTCOMES.index("preempted"))
+
+    def _find_abandoned(self, rejections: np.ndarray, leave: np.ndarray) -> np.ndarray:
+        """Held jobs that were cancelled as others were rejected: perhaps for it, where they waited for one of these."""
+        held = self.tables.is_state("cancelled") & (self.tables.time["eligible"] == ABSENT)
+        return np.asarray(held & np.isin(leave, rejections))
 
 
 def _without_repeats(counted: Counted, jobs: np.ndarray) -> Counted:

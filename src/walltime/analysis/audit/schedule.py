@@ -54,7 +54,7 @@ def audit(
     blocked heads start as promised, which only holds for plain EASY (arrival order, requests as estimates, kill).
     Nodes are checked where the record describes them; with the `workload`, also that jobs have the shape they ask for;
     with the `scenario` too, every rule of the site (see `audit_rules`): resources, queues, limits, rejections; and, of
-    all that `audit_waiting` can judge, that no job is left waiting that its policy promises to start.
+    all that `waiting.py` can judge, that no job is left waiting that its policy promises to start.
     """
     tables = Tables(record_or_tables, clusters, overrun)
     found: list[Violation] = []

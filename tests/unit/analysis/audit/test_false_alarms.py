@@ -134,3 +134,14 @@ def test_a_job_that_is_preempted_as_others_arrive():
     result = api.simulate({"workload": table, "cluster": cluster})
     assert result.jobs["state"].to_list() == ["cancelled", "completed", "rejected"]
     assert result.audit() == []
+
+
+def test_a_job_that_waits_for_one_that_its_own_place_keeps_out():
+    """Job 1 waits for job 2, which comes at 5, is one too many beside it, and is rejected; so job 1 is cancelled at 5."""
+    table = jobs(2, submit=[0, 5], dependencies=["afterok:2", ""])
+    cluster = {"cores": 1, "limits": [{"submitted_jobs": 1}]}
+    result = api.simulate({"workload": table, "cluster": cluster})
+    assert result.jobs["state"].to_list() == ["cancelled", "rejected"]
+    assert result.audit() == []
+    alone = jobs(2, submit=[0, 5], cancel=[4, None])
+    assert api.simulate({"workload": alone, "cluster": cluster}).jobs["state"].to_list() == ["cancelled", "completed"]
