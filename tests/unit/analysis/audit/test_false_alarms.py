@@ -137,7 +137,7 @@ def test_a_job_that_is_preempted_as_others_arrive():
 
 
 def test_a_job_that_waits_for_one_that_its_own_place_keeps_out():
-    """Job 1 waits for job 2, which comes at 5, is one too many beside it, and is rejected; so job 1 is cancelled at 5."""
+    """Job 1 waits for job 2, which comes at 5 and is one too many beside it; so both are gone at 5."""
     table = jobs(2, submit=[0, 5], dependencies=["afterok:2", ""])
     cluster = {"cores": 1, "limits": [{"submitted_jobs": 1}]}
     result = api.simulate({"workload": table, "cluster": cluster})
