@@ -69,7 +69,7 @@ class Nodes(Model):
     name: Name = Field(
         default="n",
         description="What the nodes' names begin with; a number follows. Or all of their names: `cn[001-028]`, which "
-        "also tells the count.",
+        "also tells the count. A single one ends with a comma: `login,`.",
     )
     memory: Size | None = Field(default=None, description="Memory of each node; not counted where absent.")
     gpus: Amount = Field(default=0, description="GPUs of each node.")
