@@ -151,6 +151,7 @@ def predict(
     if runs < 1:
         raise InputError("at least one run is needed", value=runs)
     allow_parts(made)
+    _check_names(made, {"queue": queue, "account": account, "qos": qos})
     prepared = prepare(made)
     length, limit = parse_duration(horizon), parse_duration(time)
     history = made.model_copy(update={"start": None}).read_workload()
@@ -175,6 +176,23 @@ def predict(
     }
     found = _find_interval(made, prepared, draw) if interval else None
     return Prediction(told, tuple(waits), length / SECOND, seed, based, found)
+
+
+def _check_names(scenario: Any, given: Mapping[str, str | None]) -> None:
+    """Raises InputError for a name that the clusters, which tell names of its kind, do not have: a slip of the pen."""
+    known: dict[str, dict[str, None]] = {name: {} for name in given}
+    for cluster in scenario.clusters:
+        order, preempt = cluster.scheduler.order, cluster.scheduler.preempt
+        if not cluster.routes:
+            known["queue"] |= dict.fromkeys(cluster.queues)
+        known["account"] |= dict.fromkeys(cluster.accounts)
+        known["qos"] |= dict.fromkeys(order.parameters.get("qos") or {})
+        known["qos"] |= dict.fromkeys({} if preempt is None else preempt.parameters.get("ranks") or {})
+    for name, value in given.items():
+        wanted = [] if value is None else [one.strip() for one in value.split(",")] if name == "queue" else [value]
+        for one in wanted:
+            if known[name] and one not in known[name]:
+                raise InputError(f"the clusters have no such {name}", value=one, choices=known[name])
 
 
 @contextlib.contextmanager

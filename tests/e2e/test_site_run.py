@@ -117,7 +117,10 @@ def test_the_files_of_a_site_run_in_one_step(command: Command, site: Path) -> No
 def test_what_a_replay_cannot_show_of_another_limit_is_said(command: Command, site: Path) -> None:
     said = "no user reacts"
     assert said not in command("run", "site.yaml").done().out
-    assert said in command("run", "site.yaml", "--set", "cluster.queues.short.max_time=3h").done().out
+    longer = ("run", "site.yaml", "--set", "cluster.queues.short.max_time=3h")
+    assert said in command(*longer).done().out
+    assert said not in command(*longer, "--set", "workload.adjust.run_on=true").done().out
+    assert said in command(*longer, "--set", "workload.adjust.shake=1m").done().out
 
 
 def test_every_command_that_reads_a_trace_has_the_same_options_for_it() -> None:

@@ -14,7 +14,7 @@ from walltime.core.errors import InputError
 from walltime.core.time import SECOND, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
 from walltime.scenario.part import Part
-from walltime.scenario.values import File, Model
+from walltime.scenario.values import File, Model, Zone
 from walltime.workload.snapshot.files import read_snapshot, read_usage
 from walltime.workload.snapshot.system import Snapshot, Standing, read_time
 
@@ -38,11 +38,9 @@ class Start(Model):
     )
     jobs: File = Field(description="Running and waiting jobs: `squeue`'s output, or a table (.csv, .parquet).")
     usage: File | None = Field(default=None, description="Accumulated usage: the output of `sshare -a -l -P`.")
-    timezone: str | None = Field(default=None, description="The zone of dates without one, as `Europe/Prague`.")
-
-    def moment(self) -> float:
-        """The time in seconds."""
-        return read_time(self.time, self.timezone)
+    timezone: Zone | None = Field(
+        default=None, description="The zone of dates without one, as `Europe/Prague`; left out, the scenario's."
+    )
 
 
 def begin_from(scenario: Scenario, future: Workload) -> Workload:
@@ -55,8 +53,8 @@ def begin_from(scenario: Scenario, future: Workload) -> Workload:
     start = scenario.start
     if start is None:
         return future
-    moment = start.moment()
-    snapshot = read_snapshot(start.jobs, start.timezone)
+    zone = start.timezone or scenario.timezone
+    snapshot, moment = read_snapshot(start.jobs, zone), read_time(start.time, zone)
     ahead = _lookback(snapshot, moment)
     zero = moment - ahead
     known = _rows(snapshot, moment, zero, scenario.clusters[0])
@@ -72,7 +70,7 @@ def begin_from(scenario: Scenario, future: Workload) -> Workload:
         }
     }
     dated = not isinstance(start.time, int | float) and not str(start.time).strip().replace(".", "", 1).isdigit()
-    origin = Origin(zero, start.timezone) if dated else Origin()
+    origin = Origin(zero, zone) if dated else Origin()
     return Workload(columns, labels, origin, future.machine_cores, future.header, notes, future.source)
 
 
@@ -221,7 +219,8 @@ def with_usage(order: Part, scenario: Scenario) -> Part:
             "start.usage: this order has no fair share", value=order.name, choices=("fairshare", "multifactor")
         )
     own = dict(order.parameters if order.name == "fairshare" else order.parameters.get("fairshare") or {})
-    snapshot, moment = read_snapshot(start.jobs, start.timezone), start.moment()
+    zone = start.timezone or scenario.timezone
+    snapshot, moment = read_snapshot(start.jobs, zone), read_time(start.time, zone)
     growth = _growth(own, order.name, float(_lookback(snapshot, moment)))
     usage = read_usage(start.usage)
     for job in snapshot.jobs:

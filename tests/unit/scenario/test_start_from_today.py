@@ -109,6 +109,35 @@ def test_a_prediction_with_fair_share_depends_on_who_asks(site):
     assert waits["bo"] < waits["cy"]
 
 
+def test_a_name_that_the_cluster_does_not_have_is_refused(site):
+    scenario = site({"name": "multifactor", "weights": {"qos": 1}, "qos": {"normal": 1, "high": 2}})
+    scenario["cluster"]["queues"] = {"long": {"default": True}, "gpu": {}}
+    asked = {"cores": 4, "time": "1h", "runs": 1, "arrivals": False}
+    for given in ({"queue": "gpuu"}, {"queue": "long,gpuu"}, {"account": "bioo"}, {"qos": "hihg"}):
+        (name,) = given
+        with pytest.raises(InputError, match=f"the clusters have no such {name}"):
+            walltime.predict(scenario, **asked, **given)
+    walltime.predict(scenario, **asked, queue="long,gpu", account="bio", qos="high")
+    scenario["cluster"] |= {"queues": {"long": {}}, "routes": [{"queue": "long"}]}
+    walltime.predict(scenario, **asked, queue="other")
+
+
+@pytest.mark.parametrize("own", [{}, {"timezone": "America/New_York"}])
+def test_dates_without_a_zone_are_of_the_start_else_of_the_scenario(site, own):
+    scenario = site("fcfs", **own) | {"timezone": "Asia/Kolkata"}
+    origin = walltime.simulate(scenario).summary["origin"]
+    hours = {"Asia/Kolkata": -5.5, "America/New_York": 5}
+    zone = own.get("timezone", "Asia/Kolkata")
+    assert origin == {"epoch": 1794657600.0 + 3600 * hours[zone], "timezone": zone}
+    told = walltime.predict(scenario, cores=4, time="1h", runs=1, arrivals=False)
+    assert told.date(0) == "2026-11-15 12:00:00"
+
+
+def test_an_hour_that_summer_time_leaves_out_is_no_start(site):
+    with pytest.raises(InputError, match="no such hour in Europe/Prague"):
+        walltime.simulate(site("fcfs", time="2026-03-29T02:30") | {"timezone": "Europe/Prague"})
+
+
 def test_an_array_of_which_some_tasks_run_keeps_its_limit(site):
     squeue = SQUEUE.splitlines()[0] + "\n"
     squeue += "9_1|RUNNING|ann|phys|long|normal|1|1|1:00:00|2026-11-15T11:00:00|2026-11-15T11:30:00|30:00|1|None\n"

@@ -85,8 +85,9 @@ def make_plan(options: Options) -> Plan:
         scenarios[_label(name, scenario, options)] = scenario
     if data_set is not None:
         remarks = _describe(data_set)
-    trace = next(iter(scenarios.values())).workload.trace
-    if trace is not None and any(_LIMIT.search(text.partition("=")[0]) for text in options.settings):
+    first = next(iter(scenarios.values())).workload
+    trace, react = first.trace, first.adjust is not None and (first.adjust.run_on or first.adjust.moves)
+    if trace is not None and not react and any(_LIMIT.search(text.partition("=")[0]) for text in options.settings):
         remarks = (*remarks, BEHAVIOUR)
     return Plan(scenarios, remarks, Path(trace if options.others and trace else options.source).name)
 
