@@ -77,7 +77,11 @@ def recognise(path: str | Path) -> str:
             return kind
     known = {name for words in WORDS.values() for name in words.known} | {"include"}
     words = re.match(r"(\w+)\s*[= ]", first)
-    return CONF if words is not None and words[1].lower() in known else LOG
+    if words is not None and words[1].lower() in known:
+        return CONF
+    if file.suffix == ".conf":
+        raise InputError("no file of a site that tells of scheduling" if first else "tells nothing", file=file)
+    return LOG
 
 
 def is_site(paths: Iterable[str | Path]) -> bool:
@@ -92,8 +96,7 @@ def _is_scenario(path: str | Path) -> bool:
 def read_files(paths: Iterable[str | Path], words: Words = WORDS["22.05"]) -> Given:
     """What the files say; raises InputError for two of a kind, and where nodes or partitions are described by none."""
     files: dict[str, str] = {}
-    for path in paths:
-        kind = recognise(path)
+    for path, kind in _leave_included([(path, recognise(path)) for path in paths]):
         if kind in files:
             raise InputError(f"two files are {SAID[kind]}; the other is {files[kind]}", file=path)
         files[kind] = str(path)
@@ -103,6 +106,17 @@ def read_files(paths: Iterable[str | Path], words: Words = WORDS["22.05"]) -> Gi
     given.windows = read_windows(files[WINDOWS]) if WINDOWS in files else ()
     given.switches = _read_switches(files, given.conf)
     return given
+
+
+def _leave_included(files: list[tuple[str | Path, str]]) -> list[tuple[str | Path, str]]:
+    """The files without those that another one of them includes, which are read with it."""
+    confs = [Path(path) for path, kind in files if kind == CONF]
+    if len(confs) < 2:
+        return files
+    inside = {
+        place for path in confs for line in read_lines(path) if (place := Path(line.file).resolve()) != path.resolve()
+    }
+    return [(path, kind) for path, kind in files if kind != CONF or Path(path).resolve() not in inside]
 
 
 def _read_conf(files: dict[str, str], words: Words) -> Conf:

@@ -143,3 +143,20 @@ def test_a_keyword_of_a_newer_slurm_is_named_with_its_release(tmp_path):
     made = import_site([tmp_path / "slurm.conf"], drop_unknown=True)
     assert "Nonsense: Slurm 22.05 does not know this keyword; left out" in made.notes[0]
     assert set(made.findings.as_data()) == set(TITLES)
+
+
+@pytest.mark.parametrize("word", ["bf_wonder=3", "extra_constraints"])
+def test_a_word_of_a_list_that_the_release_does_not_know_is_named_too(tmp_path, word):
+    """The controller ignores it without a word."""
+    more = f"SchedulerParameters=bf_continue,{word},salloc_wait_nodes,max_job_bf=7\nPriorityFlags=MORE"
+    newer = r"; Slurm 24\.11 does \(--release\)" if word == "extra_constraints" else ""
+    what = rf"Slurm 22\.05 does not know this word of SchedulerParameters{newer}; --drop-unknown"
+    with pytest.raises(InputError, match=what) as caught:
+        import_with(tmp_path, more)
+    assert (caught.value.value, caught.value.line) == (word, 9)
+    made = import_site([tmp_path / "slurm.conf"], drop_unknown=True)
+    assert [note.partition(": ")[0] for note in made.notes] == [f"slurm.conf:9 {word}", "slurm.conf:10 MORE"]
+    assert made.data["cluster"]["scheduler"]["rhythm"]["bf_max_job_test"] == 7
+    assert "SchedulerParameters.preempt_youngest_first" in made.data["slurm"]["settings"]
+    assert not any(word.partition("=")[0] in key for key in made.data["slurm"]["settings"])
+    assert not {one for one in made.findings.told if "wonder" in one or "extra" in one or "salloc" in one}

@@ -13,6 +13,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import boundary
 from walltime.core.reading import reading as open_file
 from walltime.site.associations import Associations
+from walltime.site.conf import Line
 from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
 from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes, write_threads
@@ -20,11 +21,12 @@ from walltime.site.importing.outages import write_failures, write_windows
 from walltime.site.importing.people import write_accounts, write_limits
 from walltime.site.importing.priority import write_order
 from walltime.site.importing.queues import IN_ORDER, SOME, Queues, find_least_loaded, is_exclusive
+from walltime.site.importing.scheduling import LIST as SCHEDULER
 from walltime.site.importing.scheduling import write_controller, write_preemption, write_rhythm
 from walltime.site.importing.values import Settings
 from walltime.site.importing.written import DEFAULT, Said, plain, write
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
-from walltime.site.options import WORDS, Words
+from walltime.site.options import FOREIGN, RENAMED, WORDS, Words
 from walltime.workload.formats import find_format
 
 CREDENTIAL, LEAST_CREDENTIAL = 120, 5
@@ -88,12 +90,15 @@ def _find_words(release: str) -> Words:
 
 def _check_unknown(given: Given, words: Words, drop: bool) -> list[str]:
     """Keywords that the release does not know: an error, or, where they are dropped, a note."""
-    later = [name for name, other in WORDS.items() if name > words.release]
+    later = [other for name, other in WORDS.items() if name > words.release]
+    found = [
+        (key, line, "keyword", [other.release for other in later if _knows(other, key, line.kind)])
+        for key, line in given.conf.unknown
+    ]
     notes = []
-    for key, line in given.conf.unknown:
-        newer = next((name for name in later if _knows(WORDS[name], key, line.kind)), None)
-        what = f"Slurm {words.release} does not know this keyword" + (
-            f"; Slurm {newer} does (--release)" if newer else ""
+    for key, line, kind, newer in [*found, *_take_unknown_words(given, words, later)]:
+        what = f"Slurm {words.release} does not know this {kind}" + (
+            f"; Slurm {newer[0]} does (--release)" if newer else ""
         )
         if not drop:
             raise InputError(f"{what}; --drop-unknown goes on without", value=key, file=line.file, line=line.number)
@@ -105,12 +110,46 @@ def _knows(words: Words, key: str, kind: str) -> bool:
     return key.lower() in words.known or key.lower() in {name.lower() for name in words.lines.get(kind, ())}
 
 
+def _take_unknown_words(given: Given, words: Words, later: list[Words]) -> list[tuple[str, Line, str, list[str]]]:
+    """Take out of the settings that are lists the words on which the release's controller does not act.
+
+    Returns those that a person should not have written: the word, its line, of which list, and who knows it.
+    """
+    strange = []
+    for name in words.parameters:
+        if name not in given.conf.settings:
+            continue
+        text, line = given.conf.settings[name]
+        kept = []
+        for part in (piece.strip() for piece in text.split(",") if piece.strip()):
+            word = part.partition("=")[0].strip().lower()
+            if _acts_on(words, name, word):
+                kept.append(part)
+            elif name != SCHEDULER or word not in FOREIGN:
+                strange.append((part, line, f"word of {name}", [x.release for x in later if _acts_on(x, name, word)]))
+        given.conf.settings[name] = (",".join(kept), line)
+    return strange
+
+
+def _acts_on(words: Words, name: str, word: str) -> bool:
+    known = {one.rstrip("=").lower() for one in words.parameters.get(name, ())}
+    return (RENAMED.get(word, word) if name == SCHEDULER else word) in known
+
+
 def _check_log(path: str | Path, told: str | None) -> None:
     """A file that is none of a site's, and no log, is refused; its name alone may have told that it were one."""
-    if find_format(path, told) != "swf" or told is not None:
+    try:
+        kind = find_format(path, told)
+    except InputError as error:
+        if told is not None or Path(path).is_dir():
+            raise
+        raise InputError("neither a file of a site nor a log", file=path) from error
+    if kind != "swf" or told is not None:
         return
     with open_file(path) as stream:
         lines = stream.read(1 << 16).decode("utf-8", "replace").splitlines()
+    if not lines:
+        raise InputError("is empty: neither a file of a site nor a log", file=path)
     first = next(((n, line) for n, line in enumerate(lines, 1) if line.strip() and not line.startswith(";")), None)
     if first is not None and not re.match(r"\s*-?\d", first[1]):
         raise InputError("neither a file of a site nor a log", value=first[1].strip()[:60], file=path, line=first[0])

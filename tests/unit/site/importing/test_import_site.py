@@ -328,3 +328,28 @@ def test_a_file_that_only_its_name_makes_a_log_is_refused(site):
     assert caught.value.line == 2
     (site / "jobs.txt").write_text("; ours\n" + "1 0 5 60 4 -1 -1 4 120 -1 1 1 1 -1 1 -1 -1 -1\n")
     assert make(site, "slurm.conf", "jobs.txt").data["workload"]["trace"].endswith("jobs.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "match"),
+    [
+        ("events.txt", "", r"events\.txt: is empty"),
+        ("empty.conf", "# nothing yet\n", r"empty\.conf: tells nothing"),
+        ("cgroup.conf", "ConstrainCores=yes\n", r"cgroup\.conf: no file of a site that tells of scheduling"),
+        ("hosts", "127.0.0.1 localhost\n", "hosts: neither a file of a site nor a log"),
+        ("site.yaml", "cluster: {}\n", r"site\.yaml: neither a file of a site nor a log"),
+    ],
+)
+def test_a_file_that_tells_nothing_of_a_site_is_named(site, name, text, match):
+    (site / name).write_text(text)
+    with pytest.raises(InputError, match=match):
+        make(site, "slurm.conf", name)
+
+
+def test_a_file_that_another_one_includes_may_be_given_too(site):
+    alone = make(site, "slurm.conf")
+    for names in (("slurm.conf", "nodes.conf"), ("nodes.conf", "slurm.conf")):
+        assert make(site, *names).text == alone.text
+    (site / "other.conf").write_text("ClusterName=other\n")
+    with pytest.raises(InputError, match=r"two files are slurm\.conf"):
+        make(site, "slurm.conf", "nodes.conf", "other.conf")
