@@ -682,7 +682,7 @@ class Cluster(ClusterView):
 
     def predict_behind(self, slot, before, now):
         """When a job that waits here would start behind these, as `predict` sees it: for watching, at any time; the
-        forecast is of this question alone."""
+        forecast is of this question alone. On nodes it is never before the job fits beside what runs."""
         jobs: JobTable = self.ledger.jobs
         domain: Domain = self.domain_of(jobs, slot)
         forecast: Forecast = self.make_forecast(jobs, domain)
@@ -691,7 +691,7 @@ class Cluster(ClusterView):
         forecast.make([*before, slot], now)
         domain.view.raw_ledger.set_time(now)
         time: cython.longlong = forecast.starts[slot]
-        return max(time, self.first_fit(slot, domain, forecast, len(before) == 0, now))
+        return max(time, self.first_fit(slot, domain, forecast, True, now))
 
     def make_forecast(self, jobs: JobTable, domain: Domain):
         """A forecast of the domain that knows what runs there."""

@@ -58,6 +58,16 @@ def test_each_part_of_a_divided_machine_has_a_plan(job):
     assert planned(cluster, job, rows) == ({3: 40, 4: 70}[job],) * 2
 
 
+def test_behind_others_it_is_not_planned_before_it_fits_on_its_queues_nodes():
+    """Queue b has one of the five nodes, which queue a has too: the others are idle, and no use to the third job."""
+    cluster = {
+        "nodes": [{"name": "n[1-4]", "cores": 4}, {"name": "m[1]", "cores": 4}],
+        "queues": {"a": {}, "b": {"nodes": "m[1]"}},
+        "scheduler": {"order": "fcfs", "backfill": "easy"},
+    }
+    assert planned(cluster, 3, [(0, 100, 4, "b"), (1, 50, 4, "b"), (2, 10, 4, "b")]) == (150, 150)
+
+
 def test_on_nodes_the_first_is_planned_by_what_it_needs_there():
     """Two cores are free, but on two nodes; the second job wants two on one node."""
     jobs = Workload.from_columns(
