@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from walltime.core.dates import read_date
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
-from walltime.core.time import LATEST, SECOND, parse_duration
+from walltime.core.time import LATEST, SECOND, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
 from walltime.workload.formats.parquet import encode_series, load_table
 from walltime.workload.formats.sacct import zone_offset
@@ -118,11 +119,7 @@ def _times(path: str | Path, series: pl.Series, ours: str, unit: str | None, tim
     if series.dtype == pl.Duration:
         return np.array(series.dt.total_microseconds().fill_null(MISSING))
     if series.dtype == pl.String and ours in _MOMENTS and _has_dates(series):
-        text = series.str.strip_chars().str.replace("T", " ")
-        series = text.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
-        if series.null_count() > text.null_count():
-            row = int(np.argmax((series.is_null() & text.is_not_null()).to_numpy()))
-            raise InputError(f"row {row + 1}: not a date and time (2024-03-01 12:00:00)", value=text[row], file=path)
+        return _read_dates(path, series, timezone)
     if series.dtype == pl.Datetime or series.dtype == pl.Date:
         aware = getattr(series.dtype, "time_zone", None) is not None
         ticks = np.array(series.dt.epoch("us").fill_null(MISSING))
@@ -134,6 +131,19 @@ def _times(path: str | Path, series: pl.Series, ours: str, unit: str | None, tim
     if np.any(known & (scaled > LATEST)):
         raise InputError(f"column {series.name}: time out of range (a unit other than {unit or 's'}?)", file=path)
     return np.where(known, np.rint(np.where(known, scaled, 0)), MISSING).astype(np.int64)
+
+
+def _read_dates(path: str | Path, series: pl.Series, timezone: str | None) -> np.ndarray:
+    """Microseconds since 1970 UTC of dates as texts: most of one form, others, also with a zone, one by one."""
+    text = series.str.strip_chars()
+    found = text.str.replace("T", " ").str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
+    ticks = _to_utc(np.array(found.dt.epoch("us").fill_null(MISSING)), timezone)
+    for row in np.flatnonzero((found.is_null() & text.is_not_null()).to_numpy()).tolist():
+        try:
+            ticks[row] = microseconds(read_date(text[row], timezone))
+        except InputError as error:
+            raise InputError(f"row {row + 1}: {error.what}", value=text[row], file=path) from None
+    return ticks
 
 
 def _has_dates(series: pl.Series) -> bool:
