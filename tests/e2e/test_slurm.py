@@ -11,6 +11,7 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 from command_line import Command, start
 
@@ -143,6 +144,43 @@ def test_the_answers_of_squeue_are_read_in_every_form(
     assert {job.memory for job in asked} >= {400 << 20}, "for the whole job"
     assert told["json"]["16"].gpus == 4
     assert told["bars"]["16"].gpus is None, "squeue tells GPUs for each node only"
+
+
+UNEVEN = """ClusterName=three
+SlurmctldHost=localhost
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+NodeName=cn[1-3] CPUs=8 State=UNKNOWN
+PartitionName=all Nodes=cn[1-3] Default=YES State=UP
+"""
+
+
+@pytest.mark.parametrize("release", ["", "24.11"])
+def test_a_job_that_is_spread_unevenly_stands_where_it_stands(command: Command, tmp_path: Path, release: str) -> None:
+    """Two jobs have three cores of cn1 and of cn2; the third has 17 of what is left, 18 in all."""
+    if release:
+        try:
+            find_installation(release)
+        except InputError as error:
+            pytest.skip(str(error))
+    (tmp_path / "slurm.conf").write_text(UNEVEN)
+    (tmp_path / "one.csv").write_text("job_id,submit,run_time,requested_time,cores,user\n1,0,6000,7200,3,ann\n")
+    script = (
+        "WALLTIME_RUN_TIME=9000 sbatch -n 3 -w cn2 -t 100 --wrap true;"
+        "WALLTIME_RUN_TIME=9000 sbatch -n 17 -t 200 --wrap true; advance 2m; squeue --json > queue.json"
+    )
+    site = ("--conf", "slurm.conf", "--until", "1m", *(("--release", release) if release else ()))
+    command("slurm", "shell", "one.csv", *site, "-c", script).done()
+    uneven = next(job for job in read_snapshot(tmp_path / "queue.json", "UTC").jobs if job.cores == 17)
+    assert uneven.nodelist is not None
+    assert sorted(part.partition(":")[2] for part in uneven.nodelist.split(",")) == ["5", "5", "7"]
+    (tmp_path / "today.yaml").write_text(
+        "workload: one.csv\ncluster: {nodes: [{name: 'cn[1-3]', cores: 8}]}\n"
+        "start: {time: '2024-01-01T00:03:00', jobs: queue.json}\n"
+    )
+    command("run", "today.yaml", "--output", "out").done()
+    placed = pl.read_parquet(tmp_path / "out" / "allocations.parquet")["nodes"].to_list()
+    assert placed[:3] == ["0:3", "1:3", "0-1:5,2:7"]
 
 
 def test_jobs_are_submitted_and_cancelled_by_hand(command: Command, jobs: Path) -> None:

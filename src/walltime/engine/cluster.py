@@ -316,18 +316,22 @@ class Cluster(ClusterView):
         self.ledger_of(slot).unhold(slot)
         return self.changed(slot, ORDER)
 
-    def put(self, slot, now):
-        """Give a waiting job its resources whatever the policy and the limits say; whether there was room for it."""
+    def put(self, slot, where, now):
+        """Give a waiting job its resources whatever the policy and the limits say, on these nodes or anywhere (None);
+        whether there was room for it."""
         jobs: JobTable = self.ledger.jobs
         domain: Domain = self.domain_of(jobs, slot)
         ledger: Ledger = domain.view.raw_ledger
         self.set_time(now)
-        if not ledger.fits(slot):
+        if not (ledger.fits(slot) if where is None else ledger.has_room(slot, where, now + jobs.at[slot].estimate)):
             return False
         domain.queue.remove(slot)
         jobs.at[slot].expected_end = now + jobs.at[slot].estimate
         jobs.at[slot].start = now
-        ledger.take(slot)
+        if where is None:
+            ledger.take(slot)
+        else:
+            ledger.put_back(slot, where)
         if self.quotas is not None:
             self.quotas.take(slot)
         self.changed(slot, ORDER)

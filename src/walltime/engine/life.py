@@ -178,11 +178,12 @@ class Life(Engine):
                 cython.cast(Source, self.on_outlives[i]).outlives(slot)
         return 0
 
-    def start_as_running(self, slot) -> bool:
-        """Start a waiting job now whatever the scheduler says, as it runs already in truth; whether it had room."""
+    def start_as_running(self, slot, where=None) -> bool:
+        """Start a waiting job now whatever the scheduler says, as it runs already in truth; whether it had room. It is
+        `where` these (node, cores) are, else where the placement chooses."""
         job: cython.Py_ssize_t = slot
         cluster: Cluster = self.clusters[self.jobs.at[job].cluster]
-        if not cluster.put(job, self.now):
+        if not cluster.put(job, where, self.now):
             return False
         self.start(job)
         if cluster.charges:

@@ -193,7 +193,9 @@ def run(
     if pieces is not None:
         pieces.attach(simulation, arrivals)
     if first is not None and first.has("started"):
-        simulation.add_source(Rank.ARRIVALS, Placements(first.column("started")))
+        layouts = [cluster.layout() for cluster in scenario.clusters]
+        shared = min(0 if layout is None or layout.whole else len(layout.names()) for layout in layouts)
+        simulation.add_source(Rank.ARRIVALS, Placements(first, shared))
     if (attach := getattr(observer, "attach", None)) is not None:
         attach(simulation)
     simulation.overtime = microseconds(scenario.execution.overtime)

@@ -14,6 +14,9 @@ cdef class Placements(Source):
     # by time
     cdef long long[::1] times
     cdef long long[::1] rows
+    # (node, cores) of those that tell where they run, and which of these is a row's
+    cdef list where
+    cdef object codes
     cdef Py_ssize_t placed
     cdef int look_ahead(self) except -1
     cpdef fire(self, long long now)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import cython
 import numpy as np
 
@@ -74,13 +76,36 @@ class WarmStart(Rhythm):
         return NEVER if self.inner is None else self.inner.next(now, causes)
 
 
+def read_places(text: str, nodes: int) -> list[tuple[int, int]]:
+    """(node, cores) of `0-1:5,2:7`, of so many nodes; raises InputError."""
+    found: list[tuple[int, int]] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?:(\d{1,7})", part.strip())
+        if match is None or int(match[3]) < 1:
+            raise InputError("running_on: not cores on nodes, such as 0-1:5,2:7", value=text)
+        if int(match[2] or match[1]) >= nodes:
+            raise InputError(f"running_on: names a node beyond the last, {nodes - 1}", value=text)
+        found += [(node, int(match[3])) for node in range(int(match[1]), int(match[2] or match[1]) + 1)]
+    if len({node for node, _ in found}) < len(found):
+        raise InputError("running_on: names a node twice", value=text)
+    return sorted(found)
+
+
 @cython.final
 @cython.cclass
 class Placements(Source):
-    """Starts the jobs that run already at the times at which they started."""
+    """Starts the jobs that run already at the times at which they started, where `running_on` tells if there are so
+    many `nodes` that jobs share."""
 
-    def __init__(self, started) -> None:
+    def __init__(self, workload, nodes=0) -> None:
         Source.__init__(self)
+        started = workload.column("started")
+        self.where = [read_places(text, nodes) for text in workload.label_names("running_on")] if nodes else []
+        self.codes = workload.column("running_on")
+        for row in np.flatnonzero(self.codes >= 0).tolist() if nodes else ():
+            if sum(cores for _, cores in self.where[self.codes[row]]) != workload.column("cores")[row]:
+                what = "running_on: another sum of cores than the job has"
+                raise InputError(what, value=workload.label_names("running_on")[self.codes[row]])
         rows = np.flatnonzero(started >= 0)
         self.rows = rows[np.argsort(started[rows], kind="stable")]
         self.times = np.ascontiguousarray(started[self.rows], np.int64)
@@ -102,7 +127,8 @@ class Placements(Source):
                     + "; ".join(getattr(self.engine, "reasons", ())),
                     value=f"job {row + 1} in order of submission",
                 )
-            if not self.engine.start_as_running(slot):
+            where = self.where[self.codes[row]] if self.where and self.codes[row] >= 0 else None
+            if not self.engine.start_as_running(slot, where):
                 raise InputError(
                     "the jobs that run already do not all fit the cluster; the first without room "
                     f"(at {now / SECOND:g} s)",

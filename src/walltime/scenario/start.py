@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from walltime.cluster import hostlist
+from walltime.cluster.nodes import SHARED
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
@@ -84,7 +85,8 @@ def _lookback(snapshot: Snapshot, moment: float) -> int:
 def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> list[dict[str, Any]]:
     rows = []
     stands = _Stands(cluster)
-    jobs = [replace(job, constraint=nodes) if (nodes := stands.find(job)) else job for job in snapshot.jobs]
+    jobs = [replace(job, constraint=stand.names) if (stand := stands.find(job)) else job for job in snapshot.jobs]
+    uneven = {job.name: stand.cores for job in snapshot.jobs if (stand := stands.find(job)) and stand.cores}
     asked = [name for name in RESOURCES if any(getattr(job, name) is not None for job in jobs)]
     first_running = sorted(enumerate(jobs, 1), key=lambda one: not one[1].running)
     for number, job in first_running:  # they have the places of their arrays
@@ -107,7 +109,8 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
                 "run_time": MISSING,
                 "requested_time": microseconds(limit),
                 "cores": _cores(job, cluster),
-                "nodes": MISSING if job.nodes is None or cluster.nodes is None else job.nodes,
+                "nodes": MISSING if _is_loose(job, cluster, uneven) else job.nodes,
+                "running_on": uneven.get(job.name),
                 "priority": job.priority or 0,
                 "begin": MISSING if job.begin is None else microseconds(max(job.begin, submit) - zero),
                 "array": job.array,
@@ -118,6 +121,19 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
     return rows
 
 
+def _is_loose(job: Standing, cluster: Cluster, uneven: dict[str, str]) -> bool:
+    """Whether it may have any cores of the nodes that it is given: it has not the same on each of them."""
+    told = job.nodes is not None and cluster.nodes is not None
+    return not told or (job.name in uneven and not job.gpus and not job.gpus_per_node)
+
+
+class _Stand(NamedTuple):
+    """Where a job stands: its nodes as a constraint, and its cores on each by number where these differ."""
+
+    names: str
+    cores: str
+
+
 class _Stands:
     """Where running jobs stand: on nodes of the cluster, by their names."""
 
@@ -126,18 +142,26 @@ class _Stands:
         self.names = {} if self.layout is None else {name: place for place, name in enumerate(self.layout.names())}
         self._masks: dict[str, Any] = {}
 
-    def find(self, job: Standing) -> str | None:
-        """The nodes on which a job runs, as a constraint; None where they are not told, or not the cluster's nodes or
-        its queue's, so that it may stand anywhere."""
+    def find(self, job: Standing) -> _Stand | None:
+        """Where a job runs; None where that is not told, or not on the cluster's nodes or its queue's, so that it may
+        stand anywhere."""
         if not job.running or job.nodelist is None or self.layout is None:
             return None
         try:
-            listed = [self.names.get(name, -1) for name in hostlist.expand(job.nodelist)]
+            items = [item.partition(":")[::2] for item in hostlist.split(job.nodelist)]
+            cores = {self.names.get(name, -1): told for item, told in items for name in hostlist.expand(item)}
         except InputError:
             return None
+        listed = list(cores)
         if not listed or min(listed) < 0 or (job.nodes is not None and len(set(listed)) != job.nodes):
             return None
-        return "|".join(hostlist.split(job.nodelist)) if self._allows(job.queue, listed) else None
+        if not self._allows(job.queue, listed):
+            return None
+        exact = all(told.isdecimal() for told in cores.values()) and self.layout.sharing == SHARED
+        return _Stand(
+            "|".join(item for item, _ in items),
+            ",".join(f"{node}:{int(told)}" for node, told in sorted(cores.items())) if exact else "",
+        )
 
     def _allows(self, name: str | None, nodes: list[int]) -> bool:
         queue = self.cluster.queues.get(name or "")

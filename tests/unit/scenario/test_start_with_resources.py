@@ -1,5 +1,7 @@
 """From today with GPUs: what running jobs hold is not free, and a prediction asks for what the job asks for."""
 
+import json
+
 import pytest
 
 import walltime
@@ -67,3 +69,87 @@ def test_a_core_on_a_node_is_not_a_whole_node(scenario, tmp_path):
     (tmp_path / "squeue.txt").write_text("\n".join(lines) + "\n")
     result = walltime.simulate(scenario)
     assert result.jobs.filter(result.jobs["state"] != "rejected")["cores"].to_list() == [1] * 9
+
+
+NEW = {
+    "nodes": {
+        "allocation": [
+            {"name": "n1", "cpus": {"count": 1}},
+            {"name": "n2", "cpus": {"count": 4}},
+            {"name": "n3", "cpus": {"count": 3}},
+        ]
+    }
+}
+CORE = {"cores": {"0": "allocated"}}
+OLD = {
+    "nodes": "n[1-3]",
+    "allocated_nodes": [
+        {"nodename": "n1", "sockets": {"0": CORE}},
+        {"nodename": "n2", "sockets": {"0": {"cores": {str(i): "allocated" for i in range(4)}}}},
+        {"nodename": "n3", "sockets": {"0": CORE, "1": CORE, "2": CORE}},
+    ],
+}
+
+
+def make_queue(uneven):
+    """Job 1 has one core of n1, all of n2 and three of n3; job 2 the other three of n1."""
+    times = {"time_limit": 120, "submit_time": 1_794_740_400, "start_time": 1_794_742_200}
+    first = {
+        "job_id": 1,
+        "job_state": "RUNNING",
+        "cpus": 8,
+        "node_count": 3,
+        "nodes": "n[1-3]",
+        "job_resources": uneven,
+    }
+    second = {"job_id": 2, "job_state": "RUNNING", "cpus": 3, "node_count": 1, "nodes": "n1"}
+    return json.dumps({"jobs": [first | times, second | times]})
+
+
+@pytest.mark.parametrize("uneven", [NEW, OLD])
+def test_a_running_job_has_its_cores_on_each_node_where_these_differ(scenario, tmp_path, uneven):
+    """In even parts, three cores on each, it would leave no room for job 2."""
+    (tmp_path / "squeue.txt").write_text(make_queue(uneven))
+    cluster = {"cluster": {"nodes": [{"name": "n[1-4]", "count": 4, "cores": 4}]}}
+    result = walltime.simulate(scenario | cluster)
+    assert dict(result.allocations.select("job_id", "nodes").rows()[:2]) == {1: "0:1,1:4,2:3", 2: "0:3"}
+    assert result.audit() == []
+
+
+def test_a_job_on_larger_and_smaller_nodes_is_not_refused(scenario, tmp_path):
+    """It has all of a large node and a small one; half of its cores are more than the small one has."""
+    nodes = {"allocation": [{"name": "big", "cpus": {"count": 7}}, {"name": "small", "cpus": {"count": 1}}]}
+    text = make_queue({"nodes": nodes}).replace(
+        '"node_count": 3, "nodes": "n[1-3]"', '"node_count": 2, "nodes": "big,small"'
+    )
+    (tmp_path / "squeue.txt").write_text(text.replace('"nodes": "n1"', '"nodes": "other"'))
+    groups = [{"name": "big,", "cores": 7}, {"name": "small,", "cores": 2}, {"name": "other,", "cores": 4}]
+    result = walltime.simulate(scenario | {"cluster": {"nodes": [{"count": 1, **group} for group in groups]}})
+    assert result.allocations["nodes"].to_list()[0] == "0:7,1:1"
+    assert result.audit() == []
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("0:4,9:4", "beyond the last"),
+        ("0:4,1:3", "another sum of cores"),
+        ("0:4,0:4", "names a node twice"),
+        ("0:4,1:0", "not cores on nodes"),
+        ("n1", "not cores on nodes"),
+    ],
+)
+def test_where_a_job_runs_is_checked(tmp_path, told, said):
+    (tmp_path / "log.csv").write_text(
+        f'submit,run_time,requested_time,cores,started,running_on\n0,3600,3600,8,0,"{told}"\n'
+    )
+    with pytest.raises(InputError, match=said):
+        walltime.simulate({"workload": str(tmp_path / "log.csv"), "cluster": {"nodes": "4x4"}})
+
+
+def test_where_a_job_runs_is_told_by_a_table_too(tmp_path):
+    (tmp_path / "log.csv").write_text(
+        'submit,run_time,requested_time,cores,started,running_on\n0,60,60,8,0,"0-1:1,3:3,2:3"\n'
+    )
+    result = walltime.simulate({"workload": str(tmp_path / "log.csv"), "cluster": {"nodes": "4x4"}})
+    assert result.allocations["nodes"].to_list() == ["0-1:1,2-3:3"]

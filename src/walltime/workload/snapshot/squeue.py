@@ -371,7 +371,7 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
         "reason": str(job.get("state_reason") or ""),
         "cores": _text(job.get("cpus")),
         "nodes": _text(job.get("node_count")),
-        "nodelist": str(job.get("nodes") or ""),
+        "nodelist": _uneven(job) or str(job.get("nodes") or ""),
         "priority": _text(job.get("priority")),
     }
     moments = {"submit": "submit_time", "start": "start_time"}
@@ -381,6 +381,33 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
     row |= {field: str(job.get(key) or "") for field, key in others.items()}
     people = {"user": "user_name", "account": "account", "queue": "partition", "qos": "qos", "group": "group_name"}
     return row | {field: str(job.get(key) or "") for field, key in people.items()}
+
+
+def _uneven(job: dict[str, Any]) -> str:
+    """The names of its nodes with its cores on each, where these differ; what Slurm 22.05 tells of each node are the
+    cores, of which all have as many CPUs."""
+    told = job.get("job_resources")
+    if not isinstance(told, dict):
+        return ""
+    nodes = told.get("nodes")
+    listed = nodes.get("allocation") if isinstance(nodes, dict) else told.get("allocated_nodes")
+    if not isinstance(listed, list) or not all(isinstance(node, dict) for node in listed):
+        return ""
+    amounts = {str(node.get("name") or node.get("nodename") or ""): _cores_of(node) for node in listed}
+    total, cpus = sum(amounts.values()), _value(job.get("cpus")) or 0
+    if len(set(amounts.values())) < 2 or "" in amounts or min(amounts.values()) < 1 or cpus % total:
+        return ""
+    return ",".join(f"{name}:{cores * cpus // total}" for name, cores in amounts.items())
+
+
+def _cores_of(node: dict[str, Any]) -> int:
+    """How many CPUs, or else cores, of a node a job has."""
+    cpus = node.get("cpus")
+    if isinstance(cpus, dict) and "count" in cpus:
+        return _value(cpus["count"]) or 0
+    sockets = node.get("sockets")
+    cores = [socket.get("cores") for socket in sockets.values()] if isinstance(sockets, dict) else []
+    return sum(str(state).startswith("allocated") for each in cores if isinstance(each, dict) for state in each.values())
 
 
 def _limit_text(told: Any, minutes: int | None) -> str:

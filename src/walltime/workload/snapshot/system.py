@@ -41,7 +41,8 @@ class Standing:
     memory_per_node: int | None = None
     constraint: str | None = None
     nodelist: str | None = None
-    """The names of the nodes on which it runs: `c[001-004],g07`."""
+    """The names of the nodes on which it runs, `c[001-004],g07`; with its cores on each where these differ,
+    `c[001-003]:5,g07:7`."""
     licences: str | None = None
     only_nodes: bool = False
     """Whether its nodes are told and its cores are not."""
