@@ -46,6 +46,14 @@ _FIRST = (
     (r"autodetect=|(nodename=\S+\s+)?name=\w+\s", GRES),
 )
 
+_JSON = (
+    ("job_state", "`squeue --json` tells what runs and waits, not what ran: it is for the scenario's key `start`"),
+    ("alloc_cpus", "`scontrol show node --json` is not read; the same without --json is"),
+    ("partition_state", "`scontrol show partition --json` is not read; the same without --json is"),
+    ("allowed_allocation", "`scontrol show partition --json` is not read; the same without --json is"),
+)
+"""What Slurm prints as JSON, by a key that it has, and what to give instead."""
+
 
 @dataclass
 class Given:
@@ -62,7 +70,7 @@ class Given:
 
 
 def recognise(path: str | Path) -> str:
-    """What a file is: one of `SAID`; raises InputError for one that is not there."""
+    """What a file is: one of `SAID`; raises InputError for one that is not there, and for Slurm's JSON."""
     file = Path(path)
     if not file.exists():
         raise missing_file(file)
@@ -70,6 +78,9 @@ def recognise(path: str | Path) -> str:
         return LOG
     with reading(file) as stream:
         text = stream.read(1 << 16).decode("utf-8", "replace").lstrip("\ufeff")
+    for key, said in _JSON if text.lstrip().startswith("{") else ():
+        if f'"{key}"' in text:
+            raise InputError(said, file=path)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(("#", ";"))]
     first = lines[0] if lines else ""
     for pattern, kind in _FIRST:

@@ -1,5 +1,8 @@
 """What a running controller tells is the same site as its files."""
 
+import pytest
+
+from walltime.core.errors import InputError
 from walltime.site.associations import read_associations
 from walltime.site.files import recognise
 from walltime.site.importing.scenario import import_site
@@ -136,3 +139,19 @@ def test_the_association_manager_tells_the_same_as_a_dump(tmp_path):
     assert told.entries == dumped.entries
     (normal,) = told.qualities
     assert normal.limits == {"MaxWall": "480", "MaxTRESPU": "cpu=512", "Priority": "10", "PreemptMode": "cluster"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"jobs": [{"job_id": 1, "job_state": ["RUNNING"]}]}', "for the scenario's key `start`"),
+        ('{\n "nodes": [{"name": "cn1", "alloc_cpus": 0}]}', "without --json"),
+        ('{"partitions": [{"nodes": {"allowed_allocation": ""}}]}', "without --json"),
+    ],
+)
+def test_what_slurm_prints_as_json_is_no_log(tmp_path, text, said):
+    (tmp_path / "told.json").write_text(text)
+    with pytest.raises(InputError, match=said):
+        recognise(tmp_path / "told.json")
+    (tmp_path / "jobs.json").write_text('{"nb_res": 4, "jobs": [], "profiles": {}}')
+    assert recognise(tmp_path / "jobs.json") == "log"

@@ -169,6 +169,9 @@ def find_format(path: str | Path, format: str | None = None) -> str:
         return "table"
     if name.endswith((".sacct", ".sacct.gz", ".psv", ".psv.gz")):
         return "sacct"
+    if name.endswith(DOCUMENTS) and Path(path).exists():
+        what = "neither Batsim's jobs (which begin with {) nor DSLab's executions (a list); an empty file is none"
+        raise InputError(what, file=path)
     raise _no_format(path, SWF + TABLES + LOGS + DOCUMENTS)
 
 

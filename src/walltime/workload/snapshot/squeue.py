@@ -406,8 +406,11 @@ def _cores_of(node: dict[str, Any]) -> int:
     if isinstance(cpus, dict) and "count" in cpus:
         return _value(cpus["count"]) or 0
     sockets = node.get("sockets")
-    cores = [socket.get("cores") for socket in sockets.values()] if isinstance(sockets, dict) else []
-    return sum(str(state).startswith("allocated") for each in cores if isinstance(each, dict) for state in each.values())
+    found = 0
+    for socket in sockets.values() if isinstance(sockets, dict) else ():
+        cores = socket.get("cores") if isinstance(socket, dict) else None
+        found += sum(str(state).startswith("allocated") for state in cores.values()) if isinstance(cores, dict) else 0
+    return found
 
 
 def _limit_text(told: Any, minutes: int | None) -> str:

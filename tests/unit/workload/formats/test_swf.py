@@ -460,6 +460,13 @@ def test_writing_to_nowhere(tmp_path):
         write_swf(jobs, tmp_path)
 
 
+@pytest.mark.parametrize("text", ["", "3\n"])
+def test_a_document_that_is_no_workload(tmp_path, text):
+    (tmp_path / "jobs.json").write_text(text)
+    with pytest.raises(InputError, match="neither Batsim's jobs"):
+        read(tmp_path / "jobs.json")
+
+
 def test_unknown_suffix(tmp_path):
     with pytest.raises(InputError, match=r"\.swf") as caught:
         read(tmp_path / "t.xlsx")
