@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from handmade import allocation, job, outages, record
+from walltime import simulate
 from walltime.analysis.charts import KINDS, make_chart
 from walltime.analysis.charts.chart import Clock, short_names, shorten
 from walltime.analysis.charts.gaps import find_gaps
@@ -20,6 +21,7 @@ from walltime.analysis.repetitions import find_repetitions, name_groups
 from walltime.analysis.series import series
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record
+from walltime.core.workload import Workload
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -382,6 +384,17 @@ def test_fair_share_and_failures_are_drawn_where_a_result_has_them() -> None:
     cells = failures.marks[0]
     assert cells.values.sum() / cells.values.size == pytest.approx(0.5 * 0.25)
     assert failures.notes[0] == "1 × failure."
+
+
+def test_of_several_clusters_those_without_nodes_are_named() -> None:
+    jobs = Workload.from_columns(submit=[0, 0], run_time=[60, 60], requested_time=[60, 60], cores=[4, 2])
+    grid = {"name": "grid", "nodes": "2x2", "failures": [{"nodes": "n1", "at": 10, "length": 10}]}
+    clusters = [grid, {"name": "pool", "cores": 4}]
+    shown = simulate({"workload": {"table": jobs}, "clusters": clusters, "broker": "least-loaded"}, label="both")
+    chart = make_chart("failures", [shown])
+    assert chart.notes[1] == "pool is a number of cores: which of them were down is the picture's choice."
+    with pytest.raises(InputError, match="both: the cluster pool is a plain number of cores and has no nodes"):
+        make_chart("nodes", [shown])
 
 
 def test_workflows_are_shown_as_wholes() -> None:

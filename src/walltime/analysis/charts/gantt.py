@@ -87,8 +87,7 @@ def failures(results: Sequence[Shown]) -> Chart:
     cells = _map_rows(plan, blocks, Axis("cores down", "share", low=0, high=1))
     kinds = out.table["kind"].gather(np.unique(out.of)).cast(str).value_counts(sort=True)
     notes = [f"{count:,} × {kind}." for kind, count in kinds.iter_rows() if kind != RESERVED]
-    if not len(plan.nodes):
-        notes.append("The cluster is a number of cores: which of them were down is the picture's choice.")
+    notes += filter(None, [explain_rows([plan], "were down")])
     panel = Panel(time_axis(results), _node_axis(plan), (cells,))
     return Chart("failures", "Down times", (panel,), find_clock(results), tuple(notes))
 

@@ -382,12 +382,12 @@ def _tell_rule(
     )
 
 
-def explain_rows(plans: Sequence[Schedule]) -> str:
-    """What to say where no record says which cores a job had; nothing where all clusters have nodes."""
+def explain_rows(plans: Sequence[Schedule], which: str = "a job had") -> str:
+    """What to say where no record says which cores a job had, or were down; nothing where all clusters have nodes."""
     bands = [band for plan in plans for band in plan.bands]
     plain = list(dict.fromkeys(shorten(band.name) for band in bands if not len(band.nodes)))
     if not plain:
         return ""
     what = ", ".join(plain) if len({band.name for band in bands}) > 1 else "The cluster"
     words = "are numbers of cores" if len(plain) > 1 else "is a number of cores"
-    return f"{what} {words}: which of them a job had is the picture's choice."
+    return f"{what} {words}: which of them {which} is the picture's choice."

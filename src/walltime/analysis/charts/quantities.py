@@ -152,8 +152,10 @@ def find_labels(results: Sequence[Shown]) -> list[str]:
 
 def find_nodes(result: Shown, plan: Schedule) -> np.ndarray:
     """The lowest rows of the nodes in a schedule; raises InputError where a cluster has none."""
-    if not len(plan.nodes):
-        raise InputError(f"{result.label}: the cluster is a plain number of cores and has no nodes")
+    plain = next((band.name for band in plan.bands if not len(band.nodes)), None)
+    if plain is not None:
+        who = "the cluster" if len(plan.bands) == 1 else f"the cluster {plain}"
+        raise InputError(f"{result.label}: {who} is a plain number of cores and has no nodes")
     return plan.nodes
 
 

@@ -150,11 +150,9 @@ def _with_workflows(workload: Workload, scenario: Scenario) -> Workload:
     from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 
     sizes = [cluster.total_cores or workload.machine_cores or 0 for cluster in scenario.clusters]
+    cores = max(sizes) if all(sizes) else None
     for number, spec in enumerate(scenario.workload.workflows):
         flows = [read_workflow(manifest.file) for manifest in spec.manifests]
-        for flow in flows:
-            if all(sizes):
-                flow.check_machine(max(sizes))
         named = {"user": spec.user, "account": spec.account, "queue": spec.queue, "priority": spec.priority}
         mix = Mix(
             flows,
@@ -165,7 +163,7 @@ def _with_workflows(workload: Workload, scenario: Scenario) -> Workload:
             spec.first or 0.0,
             {key: value for key, value in named.items() if value},
         )
-        workload = add_workflows(workload, mix, scenario.seed, f"workflows.{number}")
+        workload = add_workflows(workload, mix, scenario.seed, f"workflows.{number}", cores=cores)
     return workload
 
 

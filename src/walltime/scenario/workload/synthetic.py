@@ -19,7 +19,7 @@ def _random_number(value: Any) -> Any:
     try:
         return parse_distribution(value)
     except InputError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(error.what if error.value is value else str(error)) from None
 
 
 def _arrival_process(value: Any) -> Any:

@@ -78,18 +78,25 @@ class Mix:
 
 
 def add_workflows(
-    workload: Workload, mix: Mix, seed: int = 0, name: str | None = None, spare: set[int] | None = None
+    workload: Workload,
+    mix: Mix,
+    seed: int = 0,
+    name: str | None = None,
+    spare: set[int] | None = None,
+    cores: int | None = None,
 ) -> Workload:
-    """The workload with the workflows of a mix among its jobs; raises InputError for a task that cannot run.
+    """The workload with the workflows of a mix among its jobs; raises InputError for a task that cannot run on a
+    machine of so many `cores`, by default the workload's own.
 
     They come while jobs are submitted, in the experiment where jobs have phases. `notes["workflows"]` tells of each, by
     its label in the column `workflow`: its name, way, tasks, critical path (seconds) and work (core-seconds).
     `name` keys the random numbers in the place of the mix's own; with a share, only jobs with the numbers in `spare`
     are left out, where these are given.
     """
-    if workload.machine_cores is not None:
+    machine = workload.machine_cores if cores is None else cores
+    if machine is not None:
         for workflow in mix.workflows:
-            workflow.check_machine(workload.machine_cores)
+            workflow.check_machine(machine)
     random = stream(seed, "workflows", name or mix.name)
     chosen = _by_share(mix, random, workload) if mix.share is not None else _by_time(mix, random, *_find_span(workload))
     known = dict(workload.notes.get("workflows", {}))

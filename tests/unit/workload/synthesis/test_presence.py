@@ -126,6 +126,14 @@ def test_from_a_file_beside_the_scenario(scenario):
     assert api.simulate(again).digest == result.digest
 
 
+def test_the_machine_of_a_scenario_counts_and_not_that_of_its_jobs(scenario):
+    path = scenario([task("a", number_of_cores=17)])  # the jobs are made for 16 cores
+    with pytest.raises(InputError, match="needs more cores than the machine's 16: 17"):
+        api.simulate(path)
+    result = api.simulate(load(path, [("cluster.cores", 32)]))
+    assert set(result.workflows["state"]) == {"completed"}
+
+
 @pytest.mark.parametrize(
     ("tasks", "message"),
     [

@@ -136,7 +136,7 @@ def test_a_mix_has_its_weights_and_labels():
         ({"batch": {"name": "pareto", "mean": 2, "shape": 1}}, "no mean"),
         ({"batch": {"name": "empirical", "values": []}}, "list of numbers"),
         ({"batch": {"name": "empirical", "values": [1, 2], "weights": [1]}}, "one for each"),
-        ({"batch": "many"}, "not a number"),
+        ({"batch": "many"}, r"not a number, nor [a-z ]*: 'many'$"),
         ({"jobs": None}, "either jobs or span"),
         ({"types": {}}, "at least one kind"),
         ({"types": {"a": {"work": 1, "weight": 0}}}, "weight above zero"),
