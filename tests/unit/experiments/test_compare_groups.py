@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from walltime.cli.app import app
 from walltime.core.errors import InputError
-from walltime.experiments.answers.sides import find_sides, judge_by
+from walltime.experiments.answers.sides import find_sides, judge, judge_by
 from walltime.experiments.definition import parse_experiment
 from walltime.experiments.store import Store
 from walltime.experiments.sweep import sweep
@@ -62,3 +62,18 @@ def test_runs_that_kept_no_groups_are_refused(tmp_path, monkeypatch):
         CliRunner().invoke(
             app, ["compare", "study:size=2", "study:size=4", "--by", "user", "--store", "store"], catch_exceptions=False
         )
+
+
+def test_cells_of_two_choices_keep_their_names_apart(tmp_path):
+    base = {"workload": {"generate": {"jobs": 30, "cores": 4, "load": 1}}, "cluster": {"cores": 4}}
+    grid = {"policy": ["fcfs", "easy"], "load": {"key": "workload.generate.load", "values": [0.5, 1.0]}}
+    study = parse_experiment({"name": "study", "scenario": base, "grid": grid, "repetitions": 2})
+    choices = ["study:policy=easy", "study:policy=fcfs"]
+    with Store(tmp_path / "store", create=True) as store:
+        sweep(study, store, workers=1)
+        found = [[side.label for side in find_sides(store, choice)] for choice in choices]
+        verdicts = judge(*choices, store=store, metrics=["mean_wait"])
+        with pytest.raises(InputError, match="names of their own: 'easy, "):
+            judge(choices[0], choices[0], store=store)
+    assert found == [["easy, 0.5", "easy, 1"], ["fcfs, 0.5", "fcfs, 1"]]
+    assert len(verdicts) == 3

@@ -63,27 +63,30 @@ def judge_sides(
 ) -> list[Verdict]:
     """The verdicts of sides whose names differ; raises InputError where there are fewer than two."""
     named = {side.label: side.repetitions for side in sides}
-    if len(named) < 2:
-        raise InputError("a comparison needs two sides with names of their own", value=", ".join(named) or "none")
+    if len(named) < max(2, len(sides)):
+        raise InputError("a comparison needs two sides with names of their own", value=_names(sides))
     return judge_all(named, metrics, baseline=baseline, margins=margins)
 
 
 def find_sides(store: Store, text: str) -> list[Side]:
     """The cells that `EXPERIMENT` or `EXPERIMENT:AXIS=LABEL,...` stands for, with their finished runs by seed.
 
-    A cell's name has the axes in which the chosen ones differ, or the experiment's name where there is one only.
+    A cell's name has the chosen labels and those of the axes in which the chosen cells differ. Where there is one only,
+    it is the choice or, without one, the experiment's name.
     """
     import polars as pl
 
     from walltime.experiments.tables import read_table
 
     name, _, chosen = text.partition(":")
-    table = read_table(store, name, parse_labels(chosen)).filter(pl.col("state") == "done")
+    labels = parse_labels(chosen)
+    table = read_table(store, name, labels).filter(pl.col("state") == "done")
     if not table.height:
         raise InputError("no run of these cells is done", value=text)
     axes = table.columns[1 : table.columns.index("run")]
     figures = table.columns[table.columns.index("error") + 1 :]
-    telling = [axis for axis in axes if table[axis].n_unique() > 1]
+    several = table["cell"].n_unique() > 1
+    telling = [axis for axis in axes if several and (axis in labels or table[axis].n_unique() > 1)]
     found: dict[int, Side] = {}
     for row in table.iter_rows(named=True):
         words = [row[axis] for axis in telling] or [chosen.strip() or name]
@@ -156,6 +159,10 @@ def judge_by(
         raise InputError("these cells have no seed in common", value=f"{before.label}, {after.label}")
     tables = [old[seed] for seed in seeds], [new[seed] for seed in seeds]
     return judge_groups((before.label, tables[0]), (after.label, tables[1]), key, "mean_wait"), tables
+
+
+def _names(sides: Sequence[Side]) -> str:
+    return ", ".join(side.label for side in sides) or "none"
 
 
 def _strip(repetitions: Mapping[Any, Mapping[str, float]], prefix: str) -> dict[Any, dict[str, float]]:
