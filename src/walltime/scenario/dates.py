@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from walltime.core.dates import Date
+from walltime.core.dates import Date, read_date
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.scenario.model import Scenario
@@ -41,5 +41,35 @@ def place_dates(scenario: Scenario, workload: Workload) -> Scenario:
         changed = {name: value for name, value in found.items() if value is not fields[name]}
         return model.model_copy(update=changed) if changed else model
 
-    placed: Scenario = visit(scenario, "")
+    placed: Scenario = visit(_leave_out_past(scenario, origin.epoch, zone), "")
     return placed
+
+
+def _leave_out_past(scenario: Scenario, epoch: float | None, zone: str | None) -> Scenario:
+    """The scenario without failures at dates that are over at the workload's zero, and no more than the rest of one
+    that lasts. Where it begins from a system as it stands, the same goes for reservations."""
+    if epoch is None:
+        return scenario
+
+    def rest(one: Any, name: str) -> Any:
+        date = getattr(one, name)
+        if not isinstance(date, Date) or getattr(one, "every", None) is not None:
+            return one
+        begin = read_date(date.text, zone) - epoch
+        if begin >= 0:
+            return one
+        left = begin + (one.length or 0.0)
+        return one.model_copy(update={name: 0.0, "length": left}) if left > 0 else None
+
+    def shorten(cluster: Any) -> Any:
+        kinds = {"failures": "at"} | ({} if scenario.start is None else {"reservations": "start"})
+        found = {
+            kind: tuple(left for one in getattr(cluster, kind) if (left := rest(one, name)) is not None)
+            for kind, name in kinds.items()
+        }
+        changed = {kind: rows for kind, rows in found.items() if rows != getattr(cluster, kind)}
+        return cluster.model_copy(update=changed) if changed else cluster
+
+    clusters = tuple(shorten(cluster) for cluster in scenario.clusters)
+    same = all(new is old for new, old in zip(clusters, scenario.clusters, strict=True))
+    return scenario if same else scenario.model_copy(update={"clusters": clusters})

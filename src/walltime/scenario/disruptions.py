@@ -19,7 +19,9 @@ class Reservation(Model):
     """
 
     name: Name = Field(description="Its name; unique.")
-    start: Instant = Field(description="When it begins: after the trace's zero, or a date.")
+    start: Instant = Field(
+        description="When it begins: after the trace's zero, or a date; before zero only in a scenario with `start`."
+    )
     length: Duration = Field(description="For how long.")
     every: Duration | None = Field(default=None, description="It recurs in this rhythm; once where absent.")
     times: Count | None = Field(default=None, description="How often, where it recurs; for ever where absent.")
@@ -83,7 +85,10 @@ class Failures(Model):
     between: Draw | None = Field(default=None, description="How long a node works, from a repair to its next failure.")
     repair: Draw | None = Field(default=None, description="How long it is down.")
     together: Count = Field(default=1, description="So many neighbouring nodes fail, and come back, as one.")
-    at: Instant | None = Field(default=None, description="A single failure: when, after the trace's zero, or a date.")
+    at: Instant | None = Field(
+        default=None,
+        description="A single failure: when, after the trace's zero, or a date. What is over before zero is left out.",
+    )
     length: Duration | None = Field(default=None, description="A single failure: for how long.")
     file: File | None = Field(default=None, description="A file of failures, as Alea's data sets have it.")
     notice: Moment = Field(default=0.0, description="For so long before a failure nothing new starts on the node.")

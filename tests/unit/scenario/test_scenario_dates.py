@@ -54,6 +54,31 @@ def test_a_date_before_the_log_names_its_key(log):
         resolve(given, given.read_workload())
 
 
+def test_failures_that_are_over_before_the_log_are_left_out(log):
+    """Zero is midnight of the 14th; the second has half an hour left then, the third is not over."""
+    ats = ("2026-10-13T12:00", "2026-10-13T23:30", "2026-10-14T14:05")
+    failures = [{"nodes": "cn09", "at": at, "length": "1h"} for at in ats]
+    given = scenario(log, cluster={"nodes": {"name": "cn[08-09]", "cores": 4}, "failures": failures})
+    found = resolve(given, given.read_workload()).clusters[0].failures
+    assert [(one.at, one.length) for one in found] == [(0, 1800), (14 * 3600 + 300, 3600)]
+
+
+def test_from_today_reservations_that_are_over_are_left_out_too(log, tmp_path):
+    (tmp_path / "q.txt").write_text(
+        "JOBID|STATE|CPUS|TIME_LIMIT|SUBMIT_TIME|START_TIME\n9|RUNNING|4|1:00:00|2026-10-14T12:00|2026-10-14T12:00\n"
+    )
+    times = (("a", "2026-10-12", "1d"), ("b", "2026-10-13T11:00", "2h"), ("c", "2026-10-15", "1h"))
+    reservations = [{"name": name, "start": start, "length": length, "nodes": "cn09"} for name, start, length in times]
+    cluster = {"nodes": {"name": "cn[08-09]", "cores": 4}, "reservations": reservations}
+    given = scenario(log, cluster=cluster, start={"time": "2026-10-14T12:30", "jobs": str(tmp_path / "q.txt")})
+    found = resolve(given, given.read_workload()).clusters[0].reservations
+    assert [(one.name, one.start, one.length) for one in found] == [("b", 0, 1800), ("c", 127_800, 3600)]
+    weekly = [{"name": "m", "start": "2026-10-01", "length": 60, "every": "7d", "nodes": "cn09"}]
+    given = scenario(log, cluster=cluster | {"reservations": weekly}, start=given.start.model_dump(exclude_unset=True))
+    with pytest.raises(InputError, match=r"reservations\.0\.start: a date before"):
+        resolve(given, given.read_workload())
+
+
 def test_a_log_is_read_in_the_scenarios_zone(log):
     assert scenario(log).read_workload().origin.timezone == "Europe/Prague"
 
