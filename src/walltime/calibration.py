@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,15 +79,21 @@ class Calibration:
         }
 
 
-def calibrate(scenario: Scenario | str | Path, log: str | Path | None = None, **reading: Any) -> Calibration:
+def calibrate(
+    scenario: Scenario | str | Path,
+    log: str | Path | None = None,
+    observe: Callable[[Any], Any] | None = None,
+    **reading: Any,
+) -> Calibration:
     """Replays a log, by default the scenario's own, and compares it with itself; raises InputError.
 
-    `reading` says how the log is read: `format`, `timezone`, `columns` as in a scenario's `workload`.
+    `reading` says how the log is read: `format`, `timezone`, `columns` as in a scenario's `workload`. `observe` makes
+    an engine's observer of what is ready to run.
     """
     from walltime.pipeline import prepare
 
     prepared = prepare(_with_log(scenario, log, reading))
-    return compare_replay(prepared.run(), prepared)
+    return compare_replay(prepared.run(None if observe is None else observe(prepared)), prepared)
 
 
 def compare_replay(record: Record, prepared: Any) -> Calibration:

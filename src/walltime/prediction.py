@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,8 @@ def predict(
     horizon: str | float = HORIZON,
     arrivals: bool = True,
     interval: bool = True,
+    observe: Any = None,
+    observe_replay: Callable[[Any], Any] | None = None,
 ) -> Prediction:
     """When one more job, submitted at the scenario's `start`, would start: a distribution over `runs` simulations.
 
@@ -135,7 +137,9 @@ def predict(
     scenario's workload; a running one only from those that it has not outlived. The jobs to come are a stretch of the
     workload from a random moment on, as long as the `horizon`; none with `arrivals` false.
 
-    With `interval` the workload is replayed too, to learn how wrong plans of such jobs were.
+    With `interval` the workload is replayed too, to learn how wrong plans of such jobs were. `observe`, if any, is told
+    how far it is: an engine's observer with `count(done, total)`, called before each run; `observe_replay` makes an
+    engine's observer of that replay.
     """
     from walltime.api import allow_parts
     from walltime.core.random import stream
@@ -164,8 +168,10 @@ def predict(
     waits, bounded = [], prepared.on(standing, (draw.moment + length) / SECOND)
     with _collecting_late():
         for number in range(runs):
+            if observe is not None:
+                observe.count(number, runs)
             workload, row = draw.make(stream(seed, "predict", number))
-            waits.append(_start_of(bounded.on(workload), row, draw.moment))
+            waits.append(_start_of(bounded.on(workload), row, draw.moment, observe))
             gc.collect(1)
     told = {key: value for key, value in job.items() if value is not None} | {"requested_time": limit / SECOND}
     based = dict(standing.notes["start"]) | {
@@ -174,7 +180,7 @@ def predict(
         "epoch": None if standing.origin.epoch is None else standing.origin.epoch + draw.moment / SECOND,
         "timezone": standing.origin.timezone,
     }
-    found = _find_interval(made, prepared, draw) if interval else None
+    found = _find_interval(made, prepared, draw, observe_replay) if interval else None
     return Prediction(told, tuple(waits), length / SECOND, seed, based, found)
 
 
@@ -208,7 +214,7 @@ def _collecting_late() -> Iterator[None]:
             gc.enable()
 
 
-def _find_interval(scenario: Any, prepared: Any, draw: _Draw) -> Interval | None:
+def _find_interval(scenario: Any, prepared: Any, draw: _Draw, observe: Callable[[Any], Any] | None) -> Interval | None:
     """What the requests make of the job's wait, with how wrong that was for such jobs of the log."""
     from walltime.analysis.predictions import cover_weeks, find_errors, find_interval
     from walltime.engine.watching.forecasts import ForecastRecorder
@@ -219,7 +225,7 @@ def _find_interval(scenario: Any, prepared: Any, draw: _Draw) -> Interval | None
         return None
     recorder = ForecastRecorder()
     replay = prepare(scenario.model_copy(update={"start": None, "until": None}), draw.history)
-    record = replay.run(observers=[recorder])
+    record = replay.run(None if observe is None else observe(replay), observers=[recorder])
     past = find_errors(record.jobs, recorder.table())
     weeks, level = cover_weeks(past, SHARE)
     learned = find_interval(past, planned, level)
@@ -262,7 +268,7 @@ class _StartedError(Exception):
     """The job has started: nothing more needs to be simulated."""
 
 
-def _start_of(prepared: Any, row: int, moment: int) -> float | None:
+def _start_of(prepared: Any, row: int, moment: int, observe: Any) -> float | None:
     """The job's wait in one run."""
     from walltime.kernel.jobs import State
     from walltime.kernel.source import Observer
@@ -285,7 +291,7 @@ def _start_of(prepared: Any, row: int, moment: int) -> float | None:
 
     watch = Watch()
     with contextlib.suppress(_StartedError):
-        prepared.run(observers=[watch])
+        prepared.run(observe, observers=[watch])
     return watch.wait
 
 

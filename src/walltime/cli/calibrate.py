@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,10 +51,12 @@ def calibrate(
     """
     from walltime.analysis.calibration.file import place_of, write_calibration
     from walltime.calibration import calibrate as replay
+    from walltime.cli.run.forewarning import Forewarning
     from walltime.workload.formats.mapped import parse_map
 
     columns = dict(parse_map(map_)) if map_ else None
-    told = replay(scenario, log, format=input_format, timezone=timezone, columns=columns)
+    warn = None if as_json else partial(Forewarning, "calibrate")
+    told = replay(scenario, log, warn, format=input_format, timezone=timezone, columns=columns)
     kept = write_calibration(place_of(scenario), told.as_data()) if keep else None
     if as_json:
         emit(told.as_data() | {"kept": None if kept is None else str(kept)})

@@ -37,12 +37,12 @@ def explain(
     cover the job's life from its submission to its end without a gap.
     """
     from walltime.analysis.plots import check_picture
-    from walltime.cli.run.forewarning import Forewarning, describe_explanation
+    from walltime.cli.run.forewarning import Forewarning, explain_again
     from walltime.explaining import explain as explain_job
 
     if picture is not None:
         check_picture(picture, force=force)
-    warn = partial(Forewarning, "explain", describe=describe_explanation)
+    warn = partial(Forewarning, "explain", explain=explain_again)
     told = explain_job(result, job, at=at or (), observe=None if as_json else warn)
     if as_json:
         emit(told.as_data())

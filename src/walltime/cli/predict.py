@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -49,6 +50,7 @@ def predict(
     such jobs were, for an interval.
     """
     from walltime.analysis.plots import check_picture
+    from walltime.cli.run.forewarning import Forewarning, Repetitions
     from walltime.core.random import read_seed
     from walltime.prediction import predict as predict_start
 
@@ -58,6 +60,9 @@ def predict(
     job |= {"qos": qos, "gpus": gpus, "gpus_per_node": gpus_per_node, "memory": memory, "constraint": constraint}
     number = None if seed is None else read_seed(seed)
     how: dict[str, Any] = {"runs": runs, "seed": number, "horizon": horizon, "arrivals": arrivals, "interval": interval}
+    if not as_json:
+        how["observe"] = Repetitions("predict", "Fewer --runs or a shorter --horizon take less.")
+        how["observe_replay"] = partial(Forewarning, "predict, the replay of the log", explain=_explain_replay)
     told = predict_start(scenario, **job, **how)  # type: ignore[arg-type]
     if as_json:
         emit(told.as_data())
@@ -67,6 +72,14 @@ def predict(
         path = told.picture().save(picture, force=force)
         if not as_json:
             say(f"\nPicture: {path}")
+
+
+def _explain_replay(prepared: Any, left: float | None, waiting: int) -> list[str]:
+    jobs = len(prepared.workload)
+    return [
+        f"All {jobs:,} jobs of the log are simulated, to learn how wrong plans of such jobs were; {waiting:,} wait.",
+        "--no-interval leaves that out; a shorter log takes less.",
+    ]
 
 
 def _show(told: Any) -> None:

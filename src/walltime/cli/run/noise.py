@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import FIGURES, Figure, count_jobs
+from walltime.cli.run.forewarning import Repetitions
 from walltime.cli.run.plan import Options, make_plan, parse_seconds
 from walltime.cli.run.session import prepare_all, simulate_one
 from walltime.cli.terminal.console import out, say
@@ -96,12 +97,19 @@ def run_shaken(
     if not 2 <= seeds <= MOST_SEEDS:
         raise InputError(f"--seeds must be between 2 and {MOST_SEEDS}", value=seeds)
     ready = prepare_all(make_plan(options).scenarios, quiet=quiet)
+    warning = (
+        None
+        if quiet
+        else Repetitions(Path(options.source).name, "Fewer --seeds or policies take less, as does --until.")
+    )
     summaries: dict[str, list[dict[str, Any]]] = {name: [] for name in ready}
     for repetition in range(seeds):
         with show_status(f"repetition {repetition + 1} of {seeds} ...", quiet=quiet):
-            for name, prepared in ready.items():
+            for number, (name, prepared) in enumerate(ready.items(), repetition * len(ready)):
+                if warning is not None:
+                    warning.count(number, seeds * len(ready))
                 moved = prepared.on(move(prepared.workload, seconds, prepared.scenario.seed + repetition))
-                summaries[name].append(dict(simulate_one(name, moved, window, quiet=True).summary))
+                summaries[name].append(dict(simulate_one(name, moved, window, quiet=True, observer=warning).summary))
     return Shaken(Path(options.source).name, seconds, summaries)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import LEGEND, count_jobs
-from walltime.cli.run.forewarning import Forewarning
+from walltime.cli.run.forewarning import Forewarning, watch_for_long_passes
 from walltime.cli.run.plan import Options, choose_targets, make_plan
 from walltime.cli.run.standstill import watch_for_standstill
 from walltime.cli.terminal.console import say
@@ -153,10 +153,11 @@ def simulate_one(
     *,
     quiet: bool = False,
     watch: Watching | None = None,
+    observer: Any = None,
     **options: Any,
 ) -> Result:
     """The result of one scenario, with a progress bar on a terminal; with `watch` the state of the system is
-    drawn instead. `options` are the engine's own."""
+    drawn instead, and `quiet` leaves it to the `observer`, if there is one. `options` are the engine's own."""
     from walltime.analysis.metrics import summarise
     from walltime.api import Result
 
@@ -169,9 +170,9 @@ def simulate_one(
     looking = watch.show(name, workload) if watch is not None else show_progress(name, workload, until, quiet=quiet)
     with looking as bar:
         if quiet or watch is not None:
-            record = prepared.run(bar, **options)
+            record = prepared.run(bar if watch is not None else observer, **options)
         else:
             warning = Forewarning(name, prepared, bar)
-            with watch_for_standstill(name, lambda: warning.steps):
+            with watch_for_standstill(name, lambda: warning.steps), watch_for_long_passes(warning):
                 record = prepared.run(warning, **options)
     return Result(prepared.scenario, record, name, summary=summarise(record, **window))

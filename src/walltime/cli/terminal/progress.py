@@ -22,29 +22,36 @@ class RemainingTime:
     """How long a simulation will yet take: by the time that is left to simulate, at the speed of late.
 
     That is the time to `last`, the cut-off or the last submission; of what comes after only the number of jobs is
-    known, and it goes by them. Speed differs much over a trace: a full machine is slow.
+    known, and it goes by them. Where all jobs are to end and those that are yet to be submitted and to end would take
+    longer at the same speed, it is that: a queue that grows has to be served after the last submission. Speed differs
+    much over a trace: a full machine is slow.
     """
 
     WINDOW = 30.0
     """Real seconds that count as of late."""
 
-    def __init__(self, first: int, last: int, jobs: int) -> None:
+    def __init__(self, first: int, last: int, jobs: int, *, whole: bool = True) -> None:
         self.first = first
         self.last = last
         self.jobs = jobs
-        self._marks: deque[tuple[float, int, int]] = deque()
+        self.whole = whole
+        self._marks: deque[tuple[float, int, int, int]] = deque()
 
-    def estimate(self, at: float, now: int, ended: int) -> float | None:
+    def estimate(self, at: float, now: int, submitted: int, ended: int) -> float | None:
         """Seconds left at the real time `at`; None while there is nothing to go by."""
-        self._marks.append((at, now, ended))
+        self._marks.append((at, now, submitted, ended))
         while len(self._marks) > 2 and self._marks[1][0] < at - self.WINDOW:
             self._marks.popleft()
-        before, then, earlier = self._marks[0]
+        before, then, entered, earlier = self._marks[0]
         if now < self.last:
-            left, done = self.last - now, now - max(then, self.first)
+            shares = [(self.last - now, now - max(then, self.first))]
+            if self.whole:
+                shares.append((2 * self.jobs - submitted - ended, submitted - entered + ended - earlier))
         else:
-            left, done = self.jobs - ended, ended - earlier
-        return (at - before) * left / done if done > 0 and at > before else None
+            shares = [(self.jobs - ended, ended - earlier)]
+        if at <= before:
+            return None
+        return max(((at - before) * left / done for left, done in shares if done > 0), default=None)
 
 
 class Bar:
@@ -66,7 +73,7 @@ class Bar:
         """Called by the engine about ten times a second; draws at once: a compiled loop leaves a thread no time."""
         elapsed = max(time.perf_counter() - self._began, 1e-9)
         simulated = describe_instant(now_us, self._remaining.first, self._origin)
-        left = self._remaining.estimate(self._began + elapsed, now_us, ended)
+        left = self._remaining.estimate(self._began + elapsed, now_us, submitted, ended)
         self._progress.update(
             self._task,
             completed=ended,
@@ -113,7 +120,9 @@ def look_ahead(workload: Workload, until: float | None) -> RemainingTime:
     """What there is to simulate of a workload."""
     times = workload.columns["submit"]
     first, last = (int(times[0]), int(times[-1])) if len(workload) else (0, 0)
-    return RemainingTime(first, last if until is None else microseconds(until), len(workload))
+    if until is None:
+        return RemainingTime(first, last, len(workload))
+    return RemainingTime(first, microseconds(until), len(workload), whole=False)
 
 
 @contextmanager

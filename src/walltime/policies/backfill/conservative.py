@@ -22,6 +22,9 @@ MANY = 200
 if not cython.compiled:
     RELEASE, _, ORDER, _, CAPACITY, TIMER, ESTIMATE = Cause
 
+    def PyErr_CheckSignals():  # noqa: N802 - the name it has in C
+        return 0
+
 
 @cython.cclass
 class Conservative(Policy):
@@ -92,6 +95,7 @@ class Conservative(Policy):
         i: cython.Py_ssize_t = 0
         while waiting[i] >= 0:
             if p.jobs.at[waiting[i]].promise < 0:
+                PyErr_CheckSignals()  # a pass that places tens of thousands of jobs takes seconds
                 self.put(p, waiting[i])
             i += 1
         return 0
@@ -122,6 +126,7 @@ class Conservative(Policy):
         p.raw_ledger.begin_moves()
         slot = p.raw_ledger.mover()
         while slot >= 0:
+            PyErr_CheckSignals()
             if p.admits(slot):
                 p.advance(slot)
             slot = p.raw_ledger.mover()
@@ -175,6 +180,7 @@ class Conservative(Policy):
                     p.advance(slot)
             return 0
         while waiting[i] >= 0:
+            PyErr_CheckSignals()
             slot = waiting[i]
             if p.jobs.at[slot].promise >= 0:
                 p.advance(slot)
@@ -185,6 +191,7 @@ class Conservative(Policy):
         i: cython.Py_ssize_t = 0
         p.release()
         while waiting[i] >= 0:
+            PyErr_CheckSignals()
             self.put(p, waiting[i])
             i += 1
         return 0

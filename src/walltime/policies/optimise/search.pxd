@@ -1,3 +1,4 @@
+from cpython.exc cimport PyErr_CheckSignals
 from walltime.kernel.drafts.draft cimport Draft
 from walltime.policy.optimise cimport Objective, Operator, Optimiser, People, Random
 

@@ -18,6 +18,12 @@ from walltime.policy.optimise import Objective, Operator, Optimiser, People
 from walltime.policy.registry import build
 from walltime.scenario import Part
 
+if not cython.compiled:
+
+    def PyErr_CheckSignals():  # noqa: N802 - the name it has in C
+        return 0
+
+
 ALEA = {"fairness": 10, "response": 1, "wait": 1, "slowdown": 1}
 """Weights of the objectives as Alea has them."""
 ACCEPTS = ("weighted", "pareto")
@@ -93,6 +99,7 @@ class Search(Optimiser):
         self.current[:] = self.given
         self.begin(draft)
         while self.left > 0:
+            PyErr_CheckSignals()
             self.step(draft)
         self.finish(draft)
         self.compress(draft)
