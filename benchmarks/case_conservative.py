@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,11 @@ SITE = [
     {"name": "cn", "count": 352, "cores": 32, "memory": "128G"},
     {"name": "gn", "count": 48, "cores": 32, "memory": "256G", "gpus": 4},
 ]
+WAGAP = Path(os.environ.get("WALLTIME_DATA", Path(__file__).parents[2] / "shared")) / "traces" / "wagap-2013.swf"
+WAGAP_NODES = [
+    {"name": "zewura", "count": 20, "cores": 80, "memory": "529426432K"},
+    {"name": "zegox", "count": 48, "cores": 12, "memory": "94035968K"},
+]
 STRETCH = (3600 * SECOND, 3 * 3600 * SECOND)
 """From when to when the cost with a queue of some length is measured."""
 
@@ -60,6 +67,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
     for kind, load, target in (("shapeless", 4.0, at_most(15)), ("shaped", 6.0, None)):
         yield from measure_nodes(kind, load, target, setting)
     yield from measure_site(setting)
+    yield from measure_trace(setting)
     yield from measure_neighbours(setting)
 
 
@@ -83,6 +91,21 @@ def measure_site(setting: Setting) -> Iterator[Figure]:
         timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))
         what = f"400 nodes with GPUs and queues, {len(jobs):,} jobs, {backfill}"
         yield seconds(CASE, f"{what} (queue to {record.facts['longest_queue']:,})", timing, target)
+
+
+def measure_trace(setting: Setting) -> Iterator[Figure]:
+    """`wagap-2013`, 17,898 jobs for nodes with memory: of the external data, where they are at hand."""
+    if not WAGAP.exists():
+        print(f"skipped: no {WAGAP.name} in the folder traces of $WALLTIME_DATA")
+        return
+    nodes = {"nodes": WAGAP_NODES}
+    jobs = parse({"workload": {"trace": str(WAGAP)}, "cluster": nodes}, []).read_workload()
+    for backfill, target in (("conservative", at_most(4)), ("easy", None)):
+        cluster = nodes | {"scheduler": {"backfill": backfill}}
+        scenario = parse({"workload": {"table": jobs}, "cluster": cluster}, [])
+        timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))
+        what = f"{WAGAP.stem}, {len(jobs):,} jobs, {backfill} (queue to {record.facts['longest_queue']:,})"
+        yield seconds(CASE, what, timing, target)
 
 
 def measure_neighbours(setting: Setting) -> Iterator[Figure]:
