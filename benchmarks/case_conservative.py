@@ -64,7 +64,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
     yield from measure_exact(setting)
     for queue in QUEUES:
         yield from measure_queue(queue, setting)
-    for kind, load, target in (("shapeless", 4.0, at_most(15)), ("shaped", 6.0, None)):
+    for kind, load, target in (("shapeless", 4.0, at_most(15)), ("shaped", 6.0, at_most(15))):
         yield from measure_nodes(kind, load, target, setting)
     yield from measure_site(setting)
     yield from measure_trace(setting)
