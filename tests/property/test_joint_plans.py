@@ -18,6 +18,7 @@ from walltime import api
 from walltime.core.errors import InputError
 from walltime.core.random import stream
 from walltime.core.time import NEVER
+from walltime.core.workload import Workload
 from walltime.kernel.jobs import State
 from walltime.kernel.source import Observer
 from walltime.pipeline import prepare
@@ -215,3 +216,64 @@ def test_joint_plans_are_legal_and_repeat(first: int) -> None:
         moves += result.record.facts["planned_moves"]
     assert moves > 5 * TOGETHER
     assert looks > 50 * TOGETHER
+
+
+class ThereAndBack(Operator):
+    """Moves the job of three nodes to the other cluster, asks where another one fits here, and moves it back."""
+
+    found: list[Any] = []  # noqa: RUF012
+
+    def apply(self, draft: Any, random: Any, job: int) -> None:
+        wide = max(range(draft.size), key=lambda i: int(draft.jobs.cores[draft.slots()[i]]))
+        first = draft.parts[0]
+        before = [len(first.kept_for(i)) for i in range(draft.size)]
+        draft.take_out(wide)
+        draft.move_to(wide, 0)
+        draft.put(wide, draft.earliest(wide))
+        other = (wide + 1) % draft.size
+        draft.take_out(other)
+        draft.put(other, draft.earliest(other))
+        draft.take_out(wide)
+        draft.move_to(wide, 0)
+        draft.put(wide, draft.earliest(wide))
+        ThereAndBack.found.append((before, [len(first.kept_for(i)) for i in range(draft.size)]))
+        draft.undo()
+
+
+def test_a_job_that_was_away_wants_what_it_wanted() -> None:
+    """In the second cluster there are two sets of nodes, so that what jobs want has other numbers there. The draft of
+    the first one is laid on a table while the job is away."""
+    size = 5
+    jobs = Workload.from_columns(
+        submit=[0] * size,
+        run_time=[100] * size,
+        requested_time=[100] * size,
+        cores=[8, 1, 2, 6, 1],
+        nodes=[4, 1, 1, 3, 1],
+        queue=["x", "y", "y", "x", "x"],
+    )
+    clusters = [
+        {"name": "a", "nodes": "4x2", "scheduler": {"backfill": "plan"}},
+        {
+            "name": "b",
+            "nodes": "4x2",
+            "queues": {"x": {"nodes": "n[0-3]", "default": True}, "y": {"nodes": "n[0-1]"}},
+            "scheduler": {"backfill": "plan"},
+        },
+    ]
+    optimise = {
+        "name": "gap-search",
+        "rounds": 1,
+        "every": 1,
+        "on": ["arrivals"],
+        "operators": {ThereAndBack: 1},
+        "reach": None,
+        "most": None,
+    }
+    ThereAndBack.found = []
+    result = api.simulate(
+        {"workload": {"table": jobs}, "clusters": clusters, "broker": {"name": "first", "optimise": optimise}}
+    )
+    assert ThereAndBack.found
+    assert all(before == after for before, after in ThereAndBack.found)
+    assert result.audit() == []

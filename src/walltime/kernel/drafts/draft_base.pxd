@@ -13,10 +13,10 @@ cdef class DraftBase:
     cdef bint counts  # whether there is a column for what is on a node
     cdef long long[::1] mine  # by hold of the ledger: whether it is of a job of the draft
 
-    cdef bint serves(self, ResourceLedger ledger, long long[::1] slots, Py_ssize_t count) except? -1
-    cdef bint find_units(self, long long[::1] slots, Py_ssize_t count) except? -1
-    cdef long long unit_of(self, Py_ssize_t r, long long[::1] slots, Py_ssize_t count) noexcept
-    cdef bint knows(self, Py_ssize_t slot) except? -1
+    cdef bint serves(self, ResourceLedger ledger, long long[::1] slots, long long[::1] shapes, Py_ssize_t count) except? -1
+    cdef bint find_units(self, long long[::1] slots, long long[::1] shapes, Py_ssize_t count) except? -1
+    cdef long long unit_of(self, Py_ssize_t r, long long[::1] shapes, Py_ssize_t count) noexcept
+    cdef bint knows(self, Py_ssize_t x) except? -1
     cdef int fill_base(self) except -1
     cdef int fill_ends(self) except -1
     cdef int fill_holds(self) except -1

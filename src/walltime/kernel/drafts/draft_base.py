@@ -29,8 +29,8 @@ class DraftBase:
         self.unit, self.bits, self.bits_below = integers(1), integers(1), integers(1)
         self.counts = False
 
-    def serves(self, ledger: ResourceLedger, slots, count):
-        """Whether it can stand in for the ledger where these jobs are concerned."""
+    def serves(self, ledger: ResourceLedger, slots, shapes, count):
+        """Whether it can stand in for the ledger where these jobs, of these shapes, are concerned."""
         k: cython.Py_ssize_t
         x: cython.Py_ssize_t
         self.ledger = ledger
@@ -39,19 +39,19 @@ class DraftBase:
             return False
         self.counts = False
         for k in range(count):
-            x = self.jobs.at[slots[k]].shape
+            x = shapes[k]
             self.counts = self.counts or (x >= 0 and ledger.timelines.alone[ledger.demand_of[x]])
-        if not self.find_units(slots, count):
+        if not self.find_units(slots, shapes, count):
             return False
         steps: cython.longlong = 2 * ledger.holds + len(ledger.shares.first) + 64
         if steps * (ledger.n // 8 + 64) * int(np.sum(self.bits_below)) > BYTES:
             return False
         for k in range(count):  # noqa: SIM110, a generator is slow
-            if not self.knows(slots[k]):
+            if not self.knows(shapes[k]):
                 return False
         return True
 
-    def find_units(self, slots, count):
+    def find_units(self, slots, shapes, count):
         """How much a number counts of each resource, and how many bits it has: memory is told in bytes, and all of it
         may be whole gigabytes. False where no number will do."""
         i: cython.Py_ssize_t
@@ -67,7 +67,7 @@ class DraftBase:
             others -= ledger.held_by(slots[k]) >= 0
         self.unit, self.bits, self.bits_below = integers(kinds, 1), integers(kinds), integers(kinds + self.counts)
         for r in range(kinds):
-            self.unit[r] = max(self.unit_of(r, slots, count), 1)
+            self.unit[r] = max(self.unit_of(r, shapes, count), 1)
             largest = least = 0
             for i in range(ledger.n):
                 largest = max(largest, lines.full[i * kinds + r], lines.used[i * kinds + r])
@@ -85,7 +85,7 @@ class DraftBase:
             self.bits_below[kinds] = bits_for(ledger.holds + len(ledger.shares.first) + 1) + 1
         return True
 
-    def unit_of(self, r, slots, count):
+    def unit_of(self, r, shapes, count):
         """The largest amount of a resource that all amounts are multiples of."""
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -102,18 +102,17 @@ class DraftBase:
                 unit = common(unit, lines.kept_amounts[e * kinds + r])
                 e = lines.kept_next[e]
         for k in range(count):
-            x: cython.Py_ssize_t = self.jobs.at[slots[k]].shape
+            x: cython.Py_ssize_t = shapes[k]
             if x >= 0:
                 unit = common(unit, lines.each[self.ledger.demand_of[x] * kinds + r])
         return unit
 
-    def knows(self, slot):
-        """Whether the job is of the kind."""
+    def knows(self, x):
+        """Whether jobs of this shape are of the kind."""
         r: cython.Py_ssize_t
-        x: cython.Py_ssize_t = self.jobs.at[slot].shape
         ledger: ResourceLedger = self.ledger
         kinds: cython.Py_ssize_t = ledger.timelines.kinds
-        if x < 0 or self.jobs.at[slot].choice >= 0:
+        if x < 0:
             return False
         if ledger.nodes_of[x] == 0 or ledger.parts_in[x] > 0 or ledger.licensed_of[x]:
             return False

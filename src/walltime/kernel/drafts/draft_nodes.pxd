@@ -11,6 +11,7 @@ cdef class NodeDraft(Draft):
     cdef Places at_last  # before the jobs were touched
     cdef Places at_best  # at the last `remember`
     cdef long long[::1] moved  # whether the job has been touched since the draft was opened
+    cdef long long[::1] asked  # its shape here: meanwhile it may be described as a job of another cluster
     cdef Answers answers
     cdef bint changed
     cdef Places at_table  # one job's, on its way to the ledger
@@ -29,6 +30,7 @@ cdef class NodeDraft(Draft):
     cdef int enter_best(self, Py_ssize_t i) except -1
     cpdef int close(self) except -1
     cdef int end(self) except -1
+    cdef Py_ssize_t shape_of(self, Py_ssize_t slot) noexcept
     cdef bint lay_table(self) except? -1
     cdef int tell_ledger(self) except -1
     cdef Py_ssize_t search(self, Py_ssize_t i, long long after) except? -1

@@ -44,6 +44,7 @@ class NodeDraft(Draft):
         self.at_first, self.at_last, self.at_best, self.at_table = (Places() for _ in range(4))
         self.answers = Answers()
         self.moved = integers(64)
+        self.asked = integers(64)
         self.changed = False
         self.pending = -1
         self.board = DraftTable()
@@ -62,6 +63,7 @@ class NodeDraft(Draft):
         self.answers.clear(count)
         for i in range(count):
             self.moved[i] = 0
+            self.asked[i] = self.shape_of(self.slot[i])
             self.at_first.note(i, self.ledger, self.slot[i])
         self.changed = False
         self.pending = -1
@@ -72,7 +74,7 @@ class NodeDraft(Draft):
 
     def make_room(self, room):
         if len(self.moved) < room:
-            self.moved = integers(2 * room)
+            self.moved, self.asked = integers(2 * room), integers(2 * room)
         self.at_first.clear(room)
         self.at_last.clear(room)
         self.at_best.clear(room)
@@ -83,20 +85,25 @@ class NodeDraft(Draft):
         i: cython.Py_ssize_t = Draft.admit(self, slot)
         self.answers.forget(i)
         self.moved[i] = 0
-        if self.tabled and self.board.knows(slot):
-            self.board.add(i, slot, self.length[i])
+        self.asked[i] = self.shape_of(slot)
+        if self.tabled and self.board.knows(self.asked[i]):
+            self.board.add(i, self.asked[i], self.length[i])
         else:
             self.plain = False
             self.tell_ledger()
         return i
+
+    def shape_of(self, slot):
+        """The shape of a job that is described as one of this ledger; -1 where it has the choice of several."""
+        return self.jobs.at[slot].shape if self.jobs.at[slot].choice < 0 else -1
 
     # ---- the table
 
     def lay_table(self):
         """From now on the table stands in for the ledger, if it can; whether it does."""
         if not self.tabled and self.plain and self.tabled_after > 0:
-            self.plain = self.board.serves(self.ledger, self.slot, self.size)
-            self.plain = self.plain and self.board.begin(self.slot, self.length, self.size)
+            self.plain = self.board.serves(self.ledger, self.slot, self.asked, self.size)
+            self.plain = self.plain and self.board.begin(self.slot, self.asked, self.length, self.size)
             self.tabled = self.plain
         return self.tabled
 

@@ -34,11 +34,13 @@ cdef class DraftTable(DraftBase):
     cdef long long found_at
     cdef long long found_version
 
-    cdef bint begin(self, long long[::1] slots, long long[::1] length, Py_ssize_t count) except? -1
-    cdef bint take_over(self, long long[::1] slots, long long[::1] length, Py_ssize_t count, long long[::1] bits, bint below) except? -1
+    cdef bint begin(self, long long[::1] slots, long long[::1] shapes, long long[::1] length, Py_ssize_t count) except? -1
+    cdef bint take_over(
+        self, long long[::1] slots, long long[::1] shapes, long long[::1] length, Py_ssize_t count, long long[::1] bits, bint below
+    ) except? -1
     cdef int find_sizes(self) except -1
     cdef int make_room(self, Py_ssize_t jobs) except -1
-    cdef int add(self, Py_ssize_t i, Py_ssize_t slot, long long length) except -1
+    cdef int add(self, Py_ssize_t i, Py_ssize_t x, long long length) except -1
     cdef bint read(self, Py_ssize_t i, Py_ssize_t slot) except? -1
     cdef Py_ssize_t find(self, Py_ssize_t i, long long after) except? -1
     cdef int enter(self, Py_ssize_t i, long long start) except -1

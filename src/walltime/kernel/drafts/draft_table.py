@@ -51,7 +51,7 @@ class DraftTable(DraftBase):
 
     # ---- from the ledger
 
-    def begin(self, slots, length, count):
+    def begin(self, slots, shapes, length, count):
         """Take over what the ledger has now; False where it cannot.
 
         Something is below nought where a job is late, or a closing is where jobs are: then all bits are made again.
@@ -63,12 +63,12 @@ class DraftTable(DraftBase):
             h = self.ledger.held_by(slots[i])
             if h >= 0:
                 self.mine[h] = 1
-        whole: cython.bint = not self.counts and self.take_over(slots, length, count, self.bits, False)
+        whole: cython.bint = not self.counts and self.take_over(slots, shapes, length, count, self.bits, False)
         if self.counts or self.table.over:
-            whole = self.take_over(slots, length, count, self.bits_below, True) and not self.table.over
+            whole = self.take_over(slots, shapes, length, count, self.bits_below, True) and not self.table.over
         return whole
 
-    def take_over(self, slots, length, count, bits, below):
+    def take_over(self, slots, shapes, length, count, bits, below):
         """The same with so many bits; False where a hold is of another kind."""
         i: cython.Py_ssize_t
         self.size = self.used = 0
@@ -86,7 +86,7 @@ class DraftTable(DraftBase):
         self.make_room(count)
         self.find_sizes()
         for i in range(count):
-            self.add(i, slots[i], length[i])
+            self.add(i, shapes[i], length[i])
             if not self.read(i, slots[i]):
                 return False
         return True
@@ -118,9 +118,9 @@ class DraftTable(DraftBase):
             self.nodes_before, self.room_before = np.resize(self.nodes_before, many), np.resize(self.room_before, many)
         return 0
 
-    def add(self, i, slot, length):
-        """One more job, which is out."""
-        q: cython.Py_ssize_t = self.requests.enter(self.jobs.at[slot].shape, self.base, self.unit)
+    def add(self, i, x, length):
+        """One more job, of this shape, which is out."""
+        q: cython.Py_ssize_t = self.requests.enter(x, self.base, self.unit)
         self.make_room(i + 1)
         self.request[i] = q
         self.length[i] = length
