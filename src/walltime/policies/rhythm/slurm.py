@@ -347,7 +347,7 @@ class Slurm(Rhythm):
         else:
             self.cycle.list_jobs(p)
             while i < self.cycle.length and not self.is_over(full, tested) and not self.is_at_rest():
-                tested += self.try_main(p, self.cycle.line[i])
+                tested += self.try_main(p, self.cycle.ordered[i])
                 i += 1
             self.cut |= i < self.cycle.length
         self.parts.ledger.lift()
@@ -373,7 +373,7 @@ class Slurm(Rhythm):
         if not self.stirred:
             return False
         for k in range(len(self.stopped)):  # noqa: SIM110, a generator is slow
-            if not self.stopped[k] and self.cycle.waiting[k] > 0:
+            if not self.stopped[k] and self.cycle.waiting_in[k] > 0:
                 return False
         return True
 

@@ -66,12 +66,12 @@ cdef class Cycle:
     cdef long long moves
     cdef long long order
     cdef long long planned_order
-    cdef long long[::1] line
+    cdef long long[::1] ordered
     cdef long long[::1] listed
     cdef long long[::1] seqs
     cdef long long[::1] lengths
     cdef Py_ssize_t length
-    cdef long long[::1] waiting
+    cdef long long[::1] waiting_in
     cdef long long[::1] hope
     cdef Py_ssize_t hopes
     cdef bint keen

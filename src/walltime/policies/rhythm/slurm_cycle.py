@@ -153,7 +153,7 @@ class Cycle:
         self.stirred = self.kept_idle = False
         self.watched = self.seen = -1
         self.asked = self.naming = False  # as in `Slurm`
-        self.awaited = -1  # where in `line` the watched job is, unless it is known to get no place; -1: nowhere
+        self.awaited = -1  # where in `ordered` the watched job is, unless it is known to get no place; -1: nowhere
         self.bounds = integers(64)  # by request and queue: when there may be room, by what runs
         self.bounded = integers(64, -1)  # what ran when they were found
         self.ageing = False
@@ -163,17 +163,17 @@ class Cycle:
         self.until = -1
         self.ran = self.moves = -1
         self.order = self.planned_order = 0
-        self.line = integers(64)
+        self.ordered = integers(64)
         self.listed = integers(64)
         self.seqs = integers(64)
         self.lengths = integers(64)
-        self.hope = integers(64)  # where in `line` those are that may start
+        self.hope = integers(64)  # where in `ordered` those are that may start
         self.hopes = 0
         self.length = 0
         self.keen = False  # whether no try counts but those that may find a place
         self.brief = False  # whether it ended when no job could start any more
         self.partial = False  # whether jobs were left without a look, which might have got a place
-        self.waiting = integers(1)  # how many are in the line of each queue
+        self.waiting_in = integers(1)  # how many wait in each queue
         self.told = integers(64)
         self.times = integers(64)
         self.tellings = 0
@@ -189,7 +189,7 @@ class Cycle:
         self.parts = parts
         self.willrun = WillRun(parts.ledger, self.step, parts.space.out)
         self.chance = Chance(parts.space, self.willrun, self.window, self.resolution)
-        self.waiting = integers(len(parts.nodes))
+        self.waiting_in = integers(len(parts.nodes))
         return 0
 
     def run(self, p: Pass):
@@ -242,7 +242,7 @@ class Cycle:
                         last = max(last, self.awaited + 1)
                     if last == 0:
                         break
-                self.consider(p, self.line[i])
+                self.consider(p, self.ordered[i])
                 i += 1
                 if self.started != listed:
                     last = self.length
@@ -257,7 +257,7 @@ class Cycle:
         return self.tested >= self.tests or (self.starts > 0 and self.started >= self.starts)
 
     def list_jobs(self, p: Pass):
-        """The waiting jobs in order, in `line`; `order` grows where they are others than at the last listing."""
+        """The waiting jobs in order, in `ordered`; `order` grows where they are others than at the last listing."""
         i: cython.Py_ssize_t
         same: cython.bint = True
         slot: cython.Py_ssize_t
@@ -266,8 +266,8 @@ class Cycle:
         if self.moves == p.raw_queue.moves:
             return 0
         self.moves = p.raw_queue.moves
-        while len(self.line) < p.raw_queue.size:
-            self.line = doubled(self.line)
+        while len(self.ordered) < p.raw_queue.size:
+            self.ordered = doubled(self.ordered)
             self.seqs = doubled(self.seqs)
             self.lengths = doubled(self.lengths)
             self.hope = doubled(self.hope)
@@ -279,13 +279,13 @@ class Cycle:
                 i = count
                 for line in lines:
                     count = self.add_jobs(p, line.queue, i, count)
-        self.waiting[:] = 0
+        self.waiting_in[:] = 0
         for i in range(count):
             slot = self.listed[i]
-            self.waiting[self.parts.partition(p.jobs.at[slot].queue)] += 1
-            same = same and self.line[i] == slot and self.seqs[i] == p.jobs.at[slot].seq
+            self.waiting_in[self.parts.partition(p.jobs.at[slot].queue)] += 1
+            same = same and self.ordered[i] == slot and self.seqs[i] == p.jobs.at[slot].seq
             same = same and self.lengths[i] == p.jobs.at[slot].estimate
-            self.line[i] = slot
+            self.ordered[i] = slot
             self.seqs[i] = p.jobs.at[slot].seq
             self.lengths[i] = p.jobs.at[slot].estimate
         self.order += not same or count != self.length
@@ -314,7 +314,7 @@ class Cycle:
 
     def list_hopes(self, p: Pass, first):
         """Which jobs, from `first` on, could start now if nothing were planned: no limit refuses them, they are not one
-        too many of their user's, and there is room. Where nobody hears what is planned, and the next cycle comes
+        too many of their user's, and there is room. Where no observer hears what is planned, and the next cycle comes
         whatever happens in this one, none behind the last of these is looked at."""
         i: cython.Py_ssize_t
         slot: cython.Py_ssize_t
@@ -323,7 +323,7 @@ class Cycle:
         self.hopes = 0
         self.ahead[:] = self.of_user
         for i in range(first, self.length):
-            slot = self.line[i]
+            slot = self.ordered[i]
             user = p.jobs.at[slot].user
             if p.quotas is not None and p.quotas.refuser(slot) >= 0:
                 continue
@@ -345,7 +345,7 @@ class Cycle:
         next: cython.Py_ssize_t
         length: cython.longlong
         while self.hopes > 0 and self.hope[self.hopes - 1] >= first:
-            slot = self.line[self.hope[self.hopes - 1]]
+            slot = self.ordered[self.hope[self.hopes - 1]]
             length = max(p.jobs.at[slot].estimate, 1)
             self.willrun.aim(slot)
             space.open(self.parts.partition(p.jobs.at[slot].queue), p.now)
@@ -361,18 +361,18 @@ class Cycle:
         return 0
 
     def find_watched(self):
-        """Where the watched job is in the line."""
+        """Where the watched job is in `ordered`."""
         i: cython.Py_ssize_t
         for i in range(self.length if self.watched >= 0 else 0):
-            if self.line[i] == self.watched:
+            if self.ordered[i] == self.watched:
                 self.awaited = i
                 break
         return 0
 
     def awaits(self, p: Pass, first):
-        """Whether a job is watched, from `first` on in the line, and what is wanted of it is not known yet: whether the
-        cycle comes to it, its place, or the place of another one that keeps it from the room that it has now. One that
-        would be looked at and get no place is not waited for."""
+        """Whether a job is watched, from `first` on in `ordered`, and what is wanted of it is not known yet: whether
+        the cycle comes to it, its place, or the place of another one that keeps it from the room that it has now. One
+        that would be looked at and get no place is not waited for."""
         slot: cython.Py_ssize_t = self.watched
         queue: cython.Py_ssize_t
         bound: cython.longlong
