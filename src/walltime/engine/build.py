@@ -15,7 +15,7 @@ from walltime.core.workload import Origin, Workload
 from walltime.engine.accrual import Accrual
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation, take_notices, take_openings
-from walltime.engine.brokering.admission import Admission, Gate
+from walltime.engine.brokering.admission import Admission, GlobalRouting
 from walltime.engine.brokering.assignments import Assignments
 from walltime.engine.brokering.dispatch import Dispatch, GlobalQueue
 from walltime.engine.brokering.joint_plan import JointPlan
@@ -45,7 +45,7 @@ from walltime.rules.accounts import Accounts
 from walltime.rules.limits import Counters, collect_rules
 from walltime.rules.reactions import build_reactions
 from walltime.rules.requests import RequestBook
-from walltime.rules.site import Bound, Lane, Site, stands_in_lines
+from walltime.rules.site import Bound, Lane, SiteRules, stands_in_lines
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
@@ -166,7 +166,7 @@ class Pieces:
     """What a cluster with rules is made of, before there is a simulation."""
 
     cluster: Cluster
-    site: Site
+    site: SiteRules
     ledger: Ledger
     quotas: Quotas | None
     choices: Choices
@@ -185,7 +185,9 @@ def make_pieces(
     counters = shared or make_counters(jobs, cluster)
     quotas = None if counters is None else counters.quotas
     choices = Choices()
-    site = Site(cluster, labels, counters, choices, scenario.execution.checkpoint, alone=len(scenario.clusters) == 1)
+    site = SiteRules(
+        cluster, labels, counters, choices, scenario.execution.checkpoint, alone=len(scenario.clusters) == 1
+    )
     layout = cluster.layout()
     if layout is not None and isinstance(ledger, ResourceLedger):
         site.requests = RequestBook(layout, ledger, site.masks, site.names)
@@ -268,7 +270,7 @@ def add_pieces(
     return target
 
 
-def _add_accrual(simulation: Simulation, site: Site) -> Accrual | None:
+def _add_accrual(simulation: Simulation, site: SiteRules) -> Accrual | None:
     """What says which waiting jobs grow older, where limits do."""
     if site.counters is None or not any(ACCRUING in rule.caps for rule in site.counters.rules):
         return None
@@ -314,7 +316,7 @@ def make_arrivals(
     batches: Iterable[Workload],
     scenario: Scenario,
     plan: Plan | None,
-    site: Site | None = None,
+    site: SiteRules | None = None,
     admission: Admission | None = None,
 ) -> Arrivals:
     """The arrivals of jobs at their recorded times, or as their users' `plan` and reactions have it."""
@@ -353,9 +355,9 @@ def build_simulation(
         else Assignments(pieces.site.reasons, pieces.site.names)
         for pieces in several
     ]
-    gate = Gate(scenario)
+    routing = GlobalRouting(scenario)
     chosen = scenario.users is not None and bool(scenario.users.reactions)  # users may choose a cluster
-    used = gate if gate.needed or chosen else None
+    used = routing if routing.needed or chosen else None
     sites = [None if pieces is None else pieces.site for pieces in several]
     admission = Admission(used, sites, assignments) if used is not None or ruled else None
     arrivals = make_arrivals(batches, scenario, plan, admission=admission)
@@ -394,7 +396,7 @@ def _add_clusters(
     return made
 
 
-def build_dispatch(scenario: Scenario, gate: Gate | None, around: Surroundings, flows: Any) -> Dispatch:
+def build_dispatch(scenario: Scenario, routing: GlobalRouting | None, around: Surroundings, flows: Any) -> Dispatch:
     """The global scheduler; `around` are all clusters together, `flows` the workflows whose tasks are ordered so."""
     broker = scenario.broker
     if broker is None:
@@ -414,7 +416,7 @@ def build_dispatch(scenario: Scenario, gate: Gate | None, around: Surroundings, 
         lines,
         broker.hold,
         broker.overtake,
-        gate,
+        routing,
         build_migration(broker.migrate),
         scenario.seed,
         broker.shared_limits,
@@ -484,7 +486,7 @@ def _mean_speed(cluster: Cluster) -> float:
     return float((layout.pace() * cores).sum() / cores.sum() / FULL_SPEED)
 
 
-def _domain_mask(site: Site, domain: int) -> np.ndarray[Any, Any] | None:
+def _domain_mask(site: SiteRules, domain: int) -> np.ndarray[Any, Any] | None:
     """The nodes that a domain's queues have; None for all of the cluster's."""
     masks = [site.mask_of(lane) for lane in site.lanes if lane.domain == domain]
     if any(mask is None for mask in masks):
@@ -498,13 +500,13 @@ def _count_cores(cluster: Cluster, mask: np.ndarray[Any, Any] | None) -> int:
     return -1 if layout is None or mask is None else int(layout.cores()[mask].sum())
 
 
-def _shared_nodes(site: Site) -> np.ndarray[Any, Any]:
+def _shared_nodes(site: SiteRules) -> np.ndarray[Any, Any]:
     """By pairs of lanes, whether they share nodes."""
     masks = [site.mask_of(lane) for lane in site.lanes]
     return np.array([[a is None or b is None or bool((a & b).any()) for b in masks] for a in masks], np.uint8)
 
 
-def _node_set(ledger: Ledger, site: Site, lane: Lane) -> int:
+def _node_set(ledger: Ledger, site: SiteRules, lane: Lane) -> int:
     """The ledger's number for the nodes of a lane; -1 for any."""
     mask = site.mask_of(lane)
     return ledger.add_set(mask) if mask is not None and isinstance(ledger, ResourceLedger) else -1

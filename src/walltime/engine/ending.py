@@ -189,4 +189,6 @@ class Ending(Source):
         if not 0 <= jobs.cluster[slot] < len(clusters):
             return False
         machine = clusters[jobs.cluster[slot]].machine
-        return machine is not None and any(gate.over and gate.domain == jobs.domain[slot] for gate in machine.gates)
+        return machine is not None and any(
+            window.over and window.domain == jobs.domain[slot] for window in machine.reserved
+        )

@@ -77,10 +77,10 @@ class Users(Arrivals):
 
     def find_clusters(self, row):
         """The names of the clusters to which the job may go by the bindings; None: all of them."""
-        if self.admission is None or self.admission.gate is None or not self.reactions.clusters:
+        if self.admission is None or self.admission.routing is None or not self.reactions.clusters:
             return None
-        gate = self.admission.gate
-        return tuple(self.reactions.clusters[number] for number in gate.clusters(gate.kind(row)))
+        routing = self.admission.routing
+        return tuple(self.reactions.clusters[number] for number in routing.clusters(routing.kind(row)))
 
     def find_row(self, slot):
         """The row of a job, also of one that was submitted otherwise; -1 where it has none."""

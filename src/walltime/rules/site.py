@@ -109,7 +109,7 @@ class Bound:
     requests: Requests | None = None
 
 
-class Site:
+class SiteRules:
     """The rules of one cluster. Batches are given to `apply` in order; their labels are numbered the same in all."""
 
     def __init__(

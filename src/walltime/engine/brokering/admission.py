@@ -17,7 +17,7 @@ from walltime.rules.matching import match_label, match_people, match_size
 from walltime.rules.site import (
     ELSEWHERE,
     Ruled,
-    Site,
+    SiteRules,
     count_nodes,
     refuse_unknown_reservations,
     total_gpus,
@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 _LABELS = (("queues", "queue"), ("qos", "qos"), ("types", "profile"))
 
 
-class Gate:
+class GlobalRouting:
     """The global queue of each job, and the clusters that the bindings leave to it."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -38,7 +38,7 @@ class Gate:
         self.bindings = () if broker is None else broker.bind
         self.queues = () if broker is None else tuple(broker.queues.values())
         ranked = sorted(range(len(self.queues)), key=lambda number: (-self.queues[number].priority, number))
-        self.place = {number: place for place, number in enumerate(ranked)}
+        self.rank = {number: rank for rank, number in enumerate(ranked)}
         names = [cluster.name for cluster in scenario.clusters]
         self.masks = [np.isin(names, list(binding.clusters)) for binding in self.bindings]
         self.accounts = Accounts({name: one for cluster in scenario.clusters for name, one in cluster.accounts.items()})
@@ -77,8 +77,8 @@ class Gate:
         size = len(batch)
         charges = Charges(self.accounts, batch)
         queue = np.full(size, -1 if self.queues else 0, np.int64)
-        for number, who in enumerate(self.queues):
-            queue[(queue < 0) & _match(who, batch, charges)] = self.place[number]
+        for number, rule in enumerate(self.queues):
+            queue[(queue < 0) & _match(rule, batch, charges)] = self.rank[number]
         if self.queues and np.any(queue < 0):
             job = int(batch.column("job_id")[int(np.argmax(queue < 0))])
             where = self.scenario.place("broker.queues")
@@ -109,22 +109,24 @@ class Gate:
         table = np.column_stack([queue, np.packbits(allowed, axis=1)])
         found, numbers = np.unique(table, axis=0, return_inverse=True)
         known = np.empty(len(found), np.int32)
-        for place, row in enumerate(found):
+        for number, row in enumerate(found):
             key = (int(row[0]), row[1:].tobytes())
             if key not in self.kinds:
                 self.kinds[key] = len(self.kinds)
                 self.queue_of.append(key[0])
                 bits = np.unpackbits(row[1:].astype(np.uint8))[: allowed.shape[1]]
                 self.left.append(np.flatnonzero(bits).tolist())
-            known[place] = self.kinds[key]
+            known[number] = self.kinds[key]
         return np.asarray(known[numbers.reshape(-1)])
 
 
 class Admission:
-    """The gate of the global scheduler and the assignments of the clusters; a None for what does not exist."""
+    """The routing of the global scheduler and the assignments of the clusters; a None for what does not exist."""
 
-    def __init__(self, gate: Gate | None, sites: list[Site | None], assignments: list[Assignments | None]) -> None:
-        self.gate = gate
+    def __init__(
+        self, routing: GlobalRouting | None, sites: list[SiteRules | None], assignments: list[Assignments | None]
+    ) -> None:
+        self.routing = routing
         self.sites = sites
         self.assigned = assignments
         self.reservations = [bound.reservation.name for site in sites if site is not None for bound in site.bound]
@@ -132,25 +134,25 @@ class Admission:
     def add(self, batch: Workload) -> None:
         """The next batch of the workload, its labels numbered as in all others; raises InputError."""
         refuse_unknown_reservations(batch, self.reservations)
-        if self.gate is not None:
-            self.gate.add(batch)
+        if self.routing is not None:
+            self.routing.add(batch)
         for site, assignments in zip(self.sites, self.assigned, strict=True):
             if assignments is not None:
                 assignments.add(_unruled(batch, assignments) if site is None else site.apply(batch))
 
     def add_live(self, row: int, batch: Workload, cluster: str | None = None) -> None:
         """The same for one job that is submitted during the run, to a `cluster` if its user chooses one."""
-        if self.gate is not None:
-            self.gate.add_live(row, batch, cluster)
+        if self.routing is not None:
+            self.routing.add_live(row, batch, cluster)
         for site, assignments in zip(self.sites, self.assigned, strict=True):
             if assignments is not None:
                 assignments.add_live(row, _unruled(batch, assignments) if site is None else site.apply(batch))
 
 
-def _match(who: Any, batch: Workload, charges: Charges) -> Array:
-    mask = match_size(who, batch) & match_people(who, batch, charges)
+def _match(rule: Any, batch: Workload, charges: Charges) -> Array:
+    mask = match_size(rule, batch) & match_people(rule, batch, charges)
     for key, kind in _LABELS:
-        names = getattr(who, key)
+        names = getattr(rule, key)
         if names is not None:
             mask &= match_label(batch, kind, names)
     return np.asarray(mask)

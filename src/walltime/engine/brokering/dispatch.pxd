@@ -23,7 +23,7 @@ cdef class Dispatch(Scheduling):
     cdef readonly bint hold
     cdef readonly bint overtake
     cdef readonly bint shared
-    cdef readonly object gate
+    cdef readonly object routing
     cdef readonly Migration migration
     cdef readonly JointPlan joint
     cdef long long seed

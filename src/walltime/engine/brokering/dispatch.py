@@ -81,20 +81,20 @@ class Dispatch(Scheduling):
 
     `hold`: a job stays until some cluster could start it at once, or keeps a reservation for it. `overtake`: whether
     those behind one that stays are asked about. `shared`: the clusters' limits are the same counters, so that what
-    happens in one may let a job start in another, and one job is sent at a time. `gate` tells each job's queue and the
-    clusters that it is bound to, by its row; None where there is one queue and no job is bound. `migration` moves jobs
-    between clusters, where that is wanted; `joint` plans them all together.
+    happens in one may let a job start in another, and one job is sent at a time. `routing` tells each job's queue and
+    the clusters that it is bound to, by its row; None where there is one queue and no job is bound. `migration` moves
+    jobs between clusters, where that is wanted; `joint` plans them all together.
     """
 
     def __init__(
-        self, queues, hold=False, overtake=True, gate=None, migration=None, seed=0, shared=False, joint=None
+        self, queues, hold=False, overtake=True, routing=None, migration=None, seed=0, shared=False, joint=None
     ) -> None:
         Scheduling.__init__(self)
         self.queues = list(queues)
         self.hold = hold
         self.overtake = overtake
         self.shared = shared
-        self.gate = gate
+        self.routing = routing
         self.migration = migration
         self.joint = joint
         self.seed = seed
@@ -138,7 +138,7 @@ class Dispatch(Scheduling):
     def refuse(self, slot):
         """Why the job can run on none of the clusters that it may go to, in words; None where it can."""
         jobs: JobTable = self.jobs
-        kind = 0 if self.gate is None else self.gate.kind(jobs.at[slot].row)
+        kind = 0 if self.routing is None else self.routing.kind(jobs.at[slot].row)
         jobs.at[slot].cluster = NOWHERE
         if self.assigned:
             options = self.able(slot, kind)
@@ -161,7 +161,9 @@ class Dispatch(Scheduling):
 
     def allowed(self, kind):
         """The clusters to which a kind of jobs may go by the bindings."""
-        return self.clusters if self.gate is None else [self.clusters[number] for number in self.gate.clusters(kind)]
+        return (
+            self.clusters if self.routing is None else [self.clusters[number] for number in self.routing.clusters(kind)]
+        )
 
     def refusal(self, slot, kind) -> str:
         """Why none of the clusters can ever run the job."""
@@ -177,7 +179,9 @@ class Dispatch(Scheduling):
 
     def wait(self, slot, now):
         """The job begins to wait globally."""
-        global_queue: GlobalQueue = self.queues[0 if self.gate is None else self.gate.queue(self.jobs.at[slot].row)]
+        global_queue: GlobalQueue = self.queues[
+            0 if self.routing is None else self.routing.queue(self.jobs.at[slot].row)
+        ]
         global_queue.push(self.jobs, slot, now)
         self.fresh.append(slot)
         self.size += 1

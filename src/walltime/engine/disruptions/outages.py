@@ -50,7 +50,7 @@ class Machine:
     draining: Counter[int] = field(default_factory=Counter)
     closures: dict[int, tuple[Any, int, int, Array | None, int]] = field(default_factory=dict)
     """By blocker: the ledger on which something is or will be shut, from when to when, the nodes and the cores."""
-    gates: list[Gate] = field(default_factory=list)
+    reserved: list[ReservationWindow] = field(default_factory=list)
     shut_now: list[tuple[list[Any], Outage]] = field(default_factory=list)
     """What is shut, as `open` needs it."""
     coming: dict[int, tuple[int, int, str, Array | None]] = field(default_factory=dict)
@@ -240,7 +240,7 @@ class ReservationSource(Source):
         self.heap: list[tuple[int, int, int, int]] = []  # time, kind, reservation, end
         self.announced: dict[tuple[int, int], int] = {}  # the blockers of those that are to come, by number and start
         self.open: dict[int, Any] = {}
-        self.gates: dict[int, Gate] = {}
+        self.windows: dict[int, ReservationWindow] = {}
         self.finite = 0
 
     def attach(self, engine: Any) -> None:
@@ -248,9 +248,11 @@ class ReservationSource(Source):
         for number in range(len(self.reservations)):
             if number in self.domains:
                 name = self.reservations[number].name
-                gate = Gate(self.machine, self.domains[number], self.nodes[number], self.cores[number], name)
-                self.machine.gates.append(gate)
-                self.gates[number] = gate
+                window = ReservationWindow(
+                    self.machine, self.domains[number], self.nodes[number], self.cores[number], name
+                )
+                self.machine.reserved.append(window)
+                self.windows[number] = window
             self._follow(number)
         self.fire(0)
 
@@ -260,8 +262,8 @@ class ReservationSource(Source):
         start, _ = next(self.futures[number], (NEVER, NEVER))
         ahead = self.ahead[number]
         self.ahead[number] = known_ahead(self.reservations[number], self.horizon)
-        if start >= NEVER and number in self.gates:
-            self.gates[number].last = True
+        if start >= NEVER and number in self.windows:
+            self.windows[number].last = True
         if start < NEVER:
             heapq.heappush(self.heap, (max(start - ahead, 0), self.ANNOUNCE, number, start))
             self.finite += not self._recurs(number)
@@ -293,8 +295,8 @@ class ReservationSource(Source):
             machine.closures[blocker] = (machine.ledger, start, end, self.nodes[number], self.cores[number])
             self.announced[number, start] = blocker
             machine.coming[blocker] = (start, end, self.reservations[number].name, self.nodes[number])
-        if number in self.gates:
-            self.gates[number].announce(start, end)
+        if number in self.windows:
+            self.windows[number].announce(start, end)
         heapq.heappush(self.heap, (start, self.START, number, start))
         machine.simulation.capacity_changed(machine.index)
         self._follow(number)
@@ -315,18 +317,18 @@ class ReservationSource(Source):
                 machine.interrupt(running[-1:])
         kind = "maintenance" if reservation.maintenance else "reservation"
         self.open[number] = machine.shut(kind, reservation.name, nodes, self.cores[number], end)
-        if number in self.gates:
-            self.gates[number].begin()
+        if number in self.windows:
+            self.windows[number].begin()
         heapq.heappush(self.heap, (end, self.END, number, start))
 
     def _end(self, number: int) -> None:
-        if number in self.gates:
-            self.gates[number].end()
+        if number in self.windows:
+            self.windows[number].end()
         self.machine.open(self.open.pop(number))
         self.finite -= not self._recurs(number)
 
 
-class Gate:
+class ReservationWindow:
     """The way into a reservation that jobs may use: their ledger is shut but during its occurrences."""
 
     def __init__(self, machine: Machine, domain: int, nodes: Array | None, cores: int, name: str) -> None:

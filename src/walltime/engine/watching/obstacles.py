@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from walltime.engine.disruptions.outages import Gate, Machine, Outage
+from walltime.engine.disruptions.outages import Machine, Outage, ReservationWindow
 from walltime.kernel.ledger.trial import Trial
 from walltime.policy.views import judge
 
@@ -25,9 +25,9 @@ def find_obstacle(
 ) -> tuple[str, dict[str, Any]] | None:
     """What makes the machine refuse the job at this instant: ("outage" | "reserved", details), or None where it is
     other jobs that have what it needs. `verdict` is that of the domain's view."""
-    gate = next((gate for gate in machine.gates if gate.domain == domain), None)
-    if gate is not None:
-        return _ask_gate(gate, verdict)
+    window = next((window for window in machine.reserved if window.domain == domain), None)
+    if window is not None:
+        return _ask_window(window, verdict)
     now = int(machine.simulation.now)
     if verdict == BLOCKED:
         for kind, sorts in (("outage", FAILURES), ("reserved", RESERVATIONS), ("outage", FAILURES + RESERVATIONS)):
@@ -47,15 +47,15 @@ def find_obstacle(
     return None
 
 
-def _ask_gate(gate: Gate, verdict: str) -> tuple[str, dict[str, Any]] | None:
+def _ask_window(window: ReservationWindow, verdict: str) -> tuple[str, dict[str, Any]] | None:
     """Of a job that runs in a reservation: it has not begun, or is over too soon for the job."""
-    if gate.inside and verdict != DELAYED:
+    if window.inside and verdict != DELAYED:
         return None
-    details: dict[str, Any] = {"who": gate.name, "own": True}
-    if gate.inside:
-        details["ends"] = gate.coming[0][1]
-    elif gate.coming:
-        details["begins"] = gate.coming[0][0]
+    details: dict[str, Any] = {"who": window.name, "own": True}
+    if window.inside:
+        details["ends"] = window.coming[0][1]
+    elif window.coming:
+        details["begins"] = window.coming[0][0]
     return "reserved", details
 
 
@@ -124,5 +124,5 @@ def name_interruption(machine: Machine | None, domain: int, nodes: set[int], now
         touched = sorted(nodes & {int(node) for node in outage.nodes}) if outage.nodes is not None else []
         if touched or outage.nodes is None:
             return {"how": outage.kind, "who": outage.name or None, "nodes": touched}
-    gate = next((gate for gate in machine.gates if gate.domain == domain and not gate.inside), None)
-    return {"how": "reservation ended", "who": gate.name} if gate is not None else None
+    window = next((window for window in machine.reserved if window.domain == domain and not window.inside), None)
+    return {"how": "reservation ended", "who": window.name} if window is not None else None
