@@ -18,7 +18,7 @@ from socket import socketpair
 from walltime.core.errors import WalltimeError
 from walltime.core.plugins import permissions
 from walltime.core.time import format_duration
-from walltime.experiments.tasks import MACHINE, OWN, Limits, Outcome, Task, depth
+from walltime.experiments.tasks import MACHINE, OWN, Outcome, RunLimits, Task, depth
 
 _LOG = 1 << 16  # bytes of a worker's output that are kept
 _MOST_STILLBORN = 3
@@ -41,9 +41,9 @@ class Worker:
 class Pool:
     """Up to `size` workers, started when there is work. Every task that goes in comes out as one outcome."""
 
-    def __init__(self, size: int, limits: Limits | None = None) -> None:
+    def __init__(self, size: int, limits: RunLimits | None = None) -> None:
         self.size = size
-        self.limits = limits or Limits()
+        self.limits = limits or RunLimits()
         self.workers: list[Worker] = []
         self._folder = tempfile.TemporaryDirectory(prefix="walltime-sweep-")
         self._started = 0

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from walltime.experiments.leases import Leases
 from walltime.experiments.schema import DONE, FAILED, RUNNING, WAITING
 from walltime.experiments.store import Store
-from walltime.experiments.tasks import MACHINE, Limits, Outcome, Task, Workers
+from walltime.experiments.tasks import MACHINE, Outcome, RunLimits, Task, Workers
 
 ATTEMPTS = 4
 """How often a run is tried that machines fail."""
@@ -184,7 +184,7 @@ def count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def make_workers(count: int | None, limits: Limits, dask: str | None = None) -> Workers:
+def make_workers(count: int | None, limits: RunLimits, dask: str | None = None) -> Workers:
     """So many processes of this machine, by default one for each core; or a Dask cluster, by its address or kind.
 
     Raises InputError where the cluster does not answer, or what it needs is not installed.

@@ -13,7 +13,7 @@ from walltime.core.plugins import allow
 from walltime.experiments.definition import Experiment, load_experiment, parse_experiment
 from walltime.experiments.planning import Plan
 from walltime.experiments.pool import Pool
-from walltime.experiments.tasks import Limits, Outcome, Task
+from walltime.experiments.tasks import Outcome, RunLimits, Task
 
 if TYPE_CHECKING:
     from walltime.experiments.runner import Progress
@@ -180,8 +180,8 @@ def _try_out(tasks: list[Task], experiment: Experiment, workers: int) -> tuple[l
         pool.kill()
 
 
-def _limits(experiment: Experiment) -> Limits:
-    return Limits(experiment.limits.time, experiment.limits.memory)
+def _limits(experiment: Experiment) -> RunLimits:
+    return RunLimits(experiment.limits.time, experiment.limits.memory)
 
 
 def _done_digests(store: Store) -> set[str]:

@@ -15,7 +15,7 @@ MOST_AHEAD = 50
 
 
 @dataclass(frozen=True)
-class Limits:
+class RunLimits:
     """What one run may take: seconds, and bytes beyond those of an idle worker."""
 
     time: float | None = None

@@ -12,7 +12,7 @@ import pytest
 
 from walltime.core.plugins import allow_plugins
 from walltime.experiments.pool import Pool
-from walltime.experiments.tasks import MACHINE, OWN, Limits, Task
+from walltime.experiments.tasks import MACHINE, OWN, RunLimits, Task
 
 MISBEHAVING = """
 import os, signal, sys, time
@@ -58,7 +58,7 @@ def pool():
     made = []
 
     def make(size=1, **limits):
-        made.append(Pool(size, Limits(**limits)))
+        made.append(Pool(size, RunLimits(**limits)))
         return made[-1]
 
     yield make

@@ -21,7 +21,7 @@ from walltime.core.plugins import permissions
 from walltime.core.time import format_duration
 from walltime.experiments.distributed.cluster import Cluster
 from walltime.experiments.distributed.task import run_task
-from walltime.experiments.tasks import MACHINE, Limits, Outcome, Task, depth
+from walltime.experiments.tasks import MACHINE, Outcome, RunLimits, Task, depth
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -38,7 +38,7 @@ Answer = TypeVar("Answer")
 class DaskPool:
     """Every worker of a Dask cluster, however many there are at a time."""
 
-    def __init__(self, cluster: Cluster, limits: Limits) -> None:
+    def __init__(self, cluster: Cluster, limits: RunLimits) -> None:
         self.cluster = cluster
         self.limits = limits
         self._client: Client = cluster.connect()

@@ -16,13 +16,13 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.core.plugins import permit
 from walltime.experiments.pool import Pool
-from walltime.experiments.tasks import MACHINE, Limits, Outcome, Task
+from walltime.experiments.tasks import MACHINE, Outcome, RunLimits, Task
 
 _LOOK = 0.25  # seconds between two looks whether the task is still wanted
 _own = threading.local()
 
 
-def run_task(task: Task, limits: Limits, permissions: dict[str, list[str]]) -> Outcome:
+def run_task(task: Task, limits: RunLimits, permissions: dict[str, list[str]]) -> Outcome:
     """What becomes of a task here; called by Dask, in a thread of its worker."""
     permit(permissions)
     refusal = find_refusal(task)
@@ -61,7 +61,7 @@ def _digest(specification: str) -> str:
     return digest_specification(read, parse(read["scenario"]))
 
 
-def _own_pool(limits: Limits) -> Pool:
+def _own_pool(limits: RunLimits) -> Pool:
     """The process of this thread, which goes on from task to task."""
     pool: Pool | None = getattr(_own, "pool", None)
     if pool is None or pool.limits != limits:
