@@ -91,7 +91,7 @@ def _make(kind: str, part: Part) -> Any:
     return made
 
 
-def _check_run(who: str, scenario: dict[str, Any], where: str) -> None:
+def _check_run(tried: str, scenario: dict[str, Any], where: str) -> None:
     """Simulate twice and look at what came out."""
     # By name, as a plug-in: what runs simulations builds upon this package.
     simulate = importlib.import_module("walltime.api").simulate
@@ -100,23 +100,23 @@ def _check_run(who: str, scenario: dict[str, Any], where: str) -> None:
         try:
             results.append(simulate(scenario))
         except WalltimeError as error:
-            raise ConformanceError(f"{who} broke a rule: {error} ({where})") from error
+            raise ConformanceError(f"{tried} broke a rule: {error} ({where})") from error
         except Exception as error:
-            raise ConformanceError(f"{who} raised {type(error).__name__}: {error} ({where})") from error
+            raise ConformanceError(f"{tried} raised {type(error).__name__}: {error} ({where})") from error
     first, second = results
     broken = first.audit()
     if broken:
-        raise ConformanceError(f"{who} made a schedule that is not legal: {broken[0]} ({where})")
+        raise ConformanceError(f"{tried} made a schedule that is not legal: {broken[0]} ({where})")
     jobs = first.jobs
     starving = jobs.filter(jobs["state"] == "waiting")["job_id"].to_list()
     if starving:
         names = ", ".join(map(str, starving[:10]))
-        raise ConformanceError(f"{who} never starts job {names}, although nothing else is left ({where})")
+        raise ConformanceError(f"{tried} never starts job {names}, although nothing else is left ({where})")
     if first.digest != second.digest:
-        raise ConformanceError(f"{who} gave two schedules for the same jobs; does it draw or remember? ({where})")
+        raise ConformanceError(f"{tried} gave two schedules for the same jobs; does it draw or remember? ({where})")
 
 
-def _check_sight(who: str, scenario: dict[str, Any], where: str) -> None:
+def _check_sight(tried: str, scenario: dict[str, Any], where: str) -> None:
     """Change how long one job really runs: nothing may be decided differently before the change can be seen."""
     simulate = importlib.import_module("walltime.api").simulate
     workload: Workload = scenario["workload"]
@@ -132,7 +132,7 @@ def _check_sight(who: str, scenario: dict[str, Any], where: str) -> None:
         if moved:
             job, time = min(moved, key=lambda item: item[1])
             raise ConformanceError(
-                f"{who} looks at actual run times: whether job {job} starts at {time:g} s depends on how long job "
+                f"{tried} looks at actual run times: whether job {job} starts at {time:g} s depends on how long job "
                 f"{names[row]} will run, which nothing shows before {seen:g} s ({where})"
             )
 
@@ -147,7 +147,7 @@ def _describe(parts: dict[str, Any]) -> str:
     return ", ".join(f"{kind} {part.name if isinstance(part, Part) else part}" for kind, part in parts.items())
 
 
-def _check_places(who: str, order: Any) -> None:
+def _check_places(tried: str, order: Any) -> None:
     """The key of a job must not depend on its place among the others: scores are wanted, not ranks."""
     jobs = JobTable()
     slots = np.array([jobs.add(second * SECOND, 1, (7 - second) * SECOND, 1 + second % 3) for second in range(7)])
@@ -158,11 +158,11 @@ def _check_places(who: str, order: Any) -> None:
         try:
             order.keys(jobs, given, 10 * SECOND, keys)
         except Exception as error:
-            raise ConformanceError(f"order {who} raised {type(error).__name__}: {error}") from error
+            raise ConformanceError(f"order {tried} raised {type(error).__name__}: {error}") from error
         found[name] = dict(zip(given.tolist(), keys.tolist(), strict=True))
     if found["forwards"] != found["backwards"]:
         raise ConformanceError(
-            f"order {who} scores a job by its place in the arrays: give each a score of its own, not its rank"
+            f"order {tried} scores a job by its place in the arrays: give each a score of its own, not its rank"
         )
 
 

@@ -238,7 +238,7 @@ class NodeStarts(NodeTimes):
         return at
 
     def soonest(self, d):
-        """The same times as a tree, for who wants the first node of some."""
+        """The same times as a tree, for a search for the first node of some."""
         at: cython.Py_ssize_t = self.times(d)
         i: cython.Py_ssize_t
         p: cython.longlong

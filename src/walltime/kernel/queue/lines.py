@@ -143,7 +143,7 @@ class LinesQueue(Queue):
     `next`, `find` and `ordered` tell only jobs that the limits admit at that moment; `head` and `next` also those that
     have been promised a start in this pass, which stands until its end. `size` counts the open lines, `parked` the
     closed ones. Jobs with a choice of queues are never parked: they are asked about each time. Where the lines do not
-    `park`, none is, and `head` and `next` tell all jobs: those who look at them ask about limits themselves.
+    `park`, none is, and `head` and `next` tell all jobs: the policy asks about limits itself.
     """
 
     def __init__(self, jobs: JobTable, ledger: Ledger, quotas, choices: Choices) -> None:
@@ -151,7 +151,7 @@ class LinesQueue(Queue):
         self.ledger = ledger
         self.quotas = quotas
         self.choices = choices
-        self.keys = None  # who renews them, where lines may have old ones
+        self.keys = None  # the domain that renews keys, where lines may have old ones
         self.parks = True
         self.parked = 0
         self.lines = []

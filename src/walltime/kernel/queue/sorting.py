@@ -39,8 +39,8 @@ class Sorter:
 
     `sort` leaves the result in attributes of the same names, which may be other arrays (`turned`). Where whole groups
     of one key have changed places with each other, as the jobs of users do under fair share, only the groups are
-    sorted, and each is copied once. Where there are many runs, that is stretches that are in order already, but nobody
-    has a long way to go, as under priorities that are cut to whole numbers, each entry is shifted to its place. Else
+    sorted, and each is copied once. Where there are many runs, that is stretches that are in order already, but each
+    entry has a short way to go, as under priorities that are cut to whole numbers, each is shifted to its place. Else
     the runs are merged, in time proportional to n times the logarithm of their number; or, where they are too many for
     that, all are first dealt out by the digits of their keys. Where the keys are in order, only runs of one key are
     merged. `moves` counts the entries that have been written: never more than n times the logarithm of n, and NEAR

@@ -147,7 +147,7 @@ class Tetris(Policy):
     # ---- users and their jobs
 
     def list_users(self, p: Pass):
-        """Who waits, with the jobs of each in the order of the queue."""
+        """The users whose jobs wait, with the jobs of each in the order of the queue."""
         k: cython.Py_ssize_t
         u: cython.Py_ssize_t
         slots: list = p.waiting() if p.lines is None else self.list_lines(p)

@@ -275,8 +275,8 @@ class Periodic(Rhythm):
 
     def last_hope(self, p: Pass, i, n):
         """How many jobs there are up to the last one, from the i-th on, that could start now beside what is planned so
-        far. Where a plan lasts no longer than its pass and nobody hears of it, those behind are of no consequence: less
-        and less is free while a pass goes on, so none of them will start."""
+        far. Where a plan lasts no longer than its pass and no observer hears of it, those behind need no look: less and
+        less is free while a pass goes on, so none of them will start."""
         while n > i and not self.fits(p, self.chosen[n - 1]):
             n -= 1
         return n
