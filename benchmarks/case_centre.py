@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,32 +41,34 @@ def measure(setting: Setting) -> Iterator[Figure]:
     yield from measure_run(setting, jobs, "Slurm's rhythm", make_centre(jobs, None), at_most(3))
     fewer = centre_jobs(setting.jobs // 500)
     yield from measure_run(setting, fewer, "conservative", make_centre(fewer, "conservative"), None)
-    yield measure_predict(setting)
+    yield measure_predict(setting, 700, 1.4, "2026-10-05T18:00:00")
+    days = setting.jobs // 25_000
+    yield measure_predict(setting, setting.jobs // 50, days, f"{date(2026, 10, 3) + timedelta(days)}T12:00:00")
 
 
-def measure_predict(setting: Setting) -> Figure:
-    """`walltime predict` as the guide has it, with as many runs as it makes by default: a day and a half of log, and a
+def measure_predict(setting: Setting, jobs: int, days: float, moment: str) -> Figure:
+    """`walltime predict` as the guide has it, with as many runs as it makes by default: so many days of log, and a
     moment of its replay in place of `squeue`."""
-    folder = setting.folder / "centre"
+    folder = setting.folder / f"centre-{jobs}"
     shutil.copytree(HERE, folder)
     walltime_command = [sys.executable, "-m", "walltime"]
     zone = ["--timezone", "Europe/Prague"]
     files = [path.name for path in FILES]
     for command in (
-        [sys.executable, "make_log.py", "week.sacct", "--jobs", "700", "--days", "1.4"],
+        [sys.executable, "make_log.py", "week.sacct", "--jobs", str(jobs), "--days", str(days)],
         [*walltime_command, "site", "import", *files, "events.txt", "week.sacct", *zone, "-o", "centre.yaml", "-q"],
         [*walltime_command, "run", "centre.yaml", "--output", "now", "-q"],
-        [sys.executable, "make_squeue.py", "now", "2026-10-05T18:00", "squeue.txt"],
+        [sys.executable, "make_squeue.py", "now", moment, "squeue.txt"],
     ):
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=folder, env=environment())
-    start = 'start: {time: "2026-10-05T18:00:00", jobs: squeue.txt, timezone: Europe/Prague}'
+    start = f'start: {{time: "{moment}", jobs: squeue.txt, timezone: Europe/Prague}}'
     today = folder / "today.yaml"
     today.write_text((folder / "centre.yaml").read_text(encoding="utf-8") + start, encoding="utf-8")
     asked = {"queue": "gpu", "gpus": 64, "nodes": 16, "cores": 512, "time": "12h"}
     asked |= {"user": "ben", "account": "bio", "qos": "normal"}
     options = [word for name, value in asked.items() for word in (f"--{name}", str(value))]
     usage = time_command([*walltime_command, "predict", str(today), *options], setting.repeats)
-    return seconds(CASE, "walltime predict, 700 jobs of log, 100 runs: CPU time", usage.cpu, at_most(3))
+    return seconds(CASE, f"walltime predict, {jobs:,} jobs of log, 100 runs: CPU time", usage.cpu, at_most(3))
 
 
 def measure_run(setting: Setting, jobs: Workload, name: str, scenario: Any, target: Target | None) -> Iterator[Figure]:

@@ -19,6 +19,11 @@ from walltime.core.time import SECOND, microseconds
 HORIZON = 7 * 86_400.0
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHARE = 0.9
+REPLAY = 8_000
+"""Jobs of the log that are replayed, its newest: two weeks and more of a site with 500 a day, so that weeks can be
+judged, in about as much time as the runs take."""
+WARMING = 8
+"""One in so many of these is not learned from where there are jobs before them: the machine is empty at first."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,10 @@ class Interval:
     judged: int
     weeks: tuple[float, ...]
     """The coverage of each week."""
+    replayed: int
+    """How many jobs of the log were replayed: the newest, or all."""
+    logged: int
+    """How many jobs the log has."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,7 @@ def predict(
     horizon: str | float = HORIZON,
     arrivals: bool = True,
     interval: bool = True,
+    replay: int = REPLAY,
     observe: Any = None,
     observe_replay: Callable[[Any], Any] | None = None,
 ) -> Prediction:
@@ -137,9 +147,9 @@ def predict(
     scenario's workload; a running one only from those that it has not outlived. The jobs to come are a stretch of the
     workload from a random moment on, as long as the `horizon`; none with `arrivals` false.
 
-    With `interval` the workload is replayed too, to learn how wrong plans of such jobs were. `observe`, if any, is told
-    how far it is: an engine's observer with `count(done, total)`, called before each run; `observe_replay` makes an
-    engine's observer of that replay.
+    With `interval` the newest `replay` jobs of the workload are replayed too, to learn how wrong plans of such jobs
+    were. `observe`, if any, is told how far it is: an engine's observer with `count(done, total)`, called before each
+    run; `observe_replay` makes an engine's observer of that replay.
     """
     from walltime.api import allow_parts
     from walltime.core.random import stream
@@ -154,6 +164,8 @@ def predict(
         raise InputError("the scenario has no `start`: the running and waiting jobs to begin from")
     if runs < 1:
         raise InputError("at least one run is needed", value=runs)
+    if replay < 1:
+        raise InputError("at least one job is needed to replay", value=replay)
     allow_parts(made)
     _check_names(made, {"queue": queue, "account": account, "qos": qos})
     prepared = prepare(made)
@@ -180,7 +192,7 @@ def predict(
         "epoch": None if standing.origin.epoch is None else standing.origin.epoch + draw.moment / SECOND,
         "timezone": standing.origin.timezone,
     }
-    found = _find_interval(made, prepared, draw, observe_replay) if interval else None
+    found = _find_interval(made, prepared, draw, replay, observe_replay) if interval else None
     return Prediction(told, tuple(waits), length / SECOND, seed, based, found)
 
 
@@ -214,19 +226,16 @@ def _collecting_late() -> Iterator[None]:
             gc.enable()
 
 
-def _find_interval(scenario: Any, prepared: Any, draw: _Draw, observe: Callable[[Any], Any] | None) -> Interval | None:
-    """What the requests make of the job's wait, with how wrong that was for such jobs of the log."""
-    from walltime.analysis.predictions import cover_weeks, find_errors, find_interval
-    from walltime.engine.watching.forecasts import ForecastRecorder
-    from walltime.pipeline import prepare
+def _find_interval(
+    scenario: Any, prepared: Any, draw: _Draw, count: int, observe: Callable[[Any], Any] | None
+) -> Interval | None:
+    """What the requests make of the job's wait, with how wrong that was for such jobs among the newest of the log."""
+    from walltime.analysis.predictions import cover_weeks, find_interval
 
     planned = _planned_wait(prepared.on(draw.as_requested(), draw.moment / SECOND), draw.moment)
     if planned is None:
         return None
-    recorder = ForecastRecorder()
-    replay = prepare(scenario.model_copy(update={"start": None, "until": None}), draw.history)
-    record = replay.run(None if observe is None else observe(replay), observers=[recorder])
-    past = find_errors(record.jobs, recorder.table())
+    past = _replay(scenario, draw.history, count, observe)
     weeks, level = cover_weeks(past, SHARE)
     learned = find_interval(past, planned, level)
     known, sooner, later = (0, None, None) if learned is None else learned
@@ -241,7 +250,28 @@ def _find_interval(scenario: Any, prepared: Any, draw: _Draw, observe: Callable[
         width=sum(week.jobs * week.width for week in weeks) / judged if judged else None,
         judged=judged,
         weeks=tuple(week.coverage for week in weeks),
+        replayed=min(count, len(draw.history)),
+        logged=len(draw.history),
     )
+
+
+def _replay(scenario: Any, history: Any, count: int, observe: Callable[[Any], Any] | None) -> Any:
+    """The errors of the plans of the newest jobs; of a log that is longer, without the first of these."""
+    from walltime.analysis.predictions import find_errors
+    from walltime.engine.watching.forecasts import ForecastRecorder
+    from walltime.pipeline import prepare
+
+    changes: dict[str, Any] = {"start": None, "until": None}
+    older = max(len(history) - count, 0)
+    if older:  # jobs that some of the newest depend on are over, most of them
+        changes["dependencies"] = scenario.dependencies.model_copy(update={"unknown": "met"})
+        history = history.select(np.arange(older, len(history)))
+    recorder = ForecastRecorder()
+    replay = prepare(scenario.model_copy(update=changes), history)
+    record = replay.run(None if observe is None else observe(replay), observers=[recorder])
+    learned = float(history.column("submit")[count // WARMING if older else 0]) / SECOND if len(history) else 0.0
+    errors = find_errors(record.jobs, recorder.table())
+    return errors.filter(errors["submit"] >= learned)
 
 
 def _planned_wait(prepared: Any, moment: int) -> float | None:

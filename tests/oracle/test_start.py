@@ -150,6 +150,26 @@ def test_a_prediction_has_an_interval_from_how_wrong_plans_of_the_log_were(today
     assert walltime.predict(scenario, cores=2, time="1h", runs=1, interval=False).interval is None
 
 
+def test_of_a_long_log_the_newest_jobs_are_replayed_and_the_first_of_these_not_learned_from(today):
+    """As above. Of the newest 60 of 120 jobs the first 60 / 8 = 7 are left out, so 27 of the 30 that were planned to
+    wait remain. The last job waits for the first of the log, which is not among them."""
+    jobs = [(4.0 * n + k / 8, 2.0 if k == 0 else 1.0, 8) for n in range(60) for k in range(2)]
+    result, _ = today(jobs=jobs)
+    table = result.scenario.workload.table
+    last = [""] * (len(table) - 1) + [f"afterany:{table.column('job_id')[0]}"]
+    columns = dict(table.columns) | {"requested_time": 2 * table.column("run_time"), "dependencies": last}
+    workload = result.scenario.workload.model_copy(update={"table": table.replace(columns)})
+    scenario = result.scenario.model_copy(update={"workload": workload})
+    asked = {"cores": 2, "time": "1h", "runs": 1, "arrivals": False}
+    newest = walltime.predict(scenario, **asked, replay=60).interval
+    assert (newest.replayed, newest.logged, newest.past) == (60, 120, 27)
+    assert (newest.least, newest.most) == (0.5 * HOUR, 0.5 * HOUR)
+    whole = walltime.predict(scenario, **asked).interval
+    assert (whole.replayed, whole.logged, whole.past) == (120, 120, 60)
+    with pytest.raises(InputError, match="at least one job"):
+        walltime.predict(scenario, **asked, replay=0)
+
+
 def test_a_prediction_for_a_job_that_can_never_run_is_refused(today):
     result, _ = today()
     with pytest.raises(InputError, match="rejected"):

@@ -36,6 +36,10 @@ def predict(
     interval: Annotated[
         bool, typer.Option("--interval/--no-interval", help="Whether the log is replayed for an interval.")
     ] = True,
+    replay: Annotated[
+        int | None,
+        typer.Option("--replay", metavar="N", min=1, help="How many of its newest jobs; by default 8,000."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     picture: Annotated[
         str | None, typer.Option("--picture", metavar="FILE", help="Draw the distribution.", show_default=False)
@@ -46,8 +50,8 @@ def predict(
     """Tell when one more job would start if it were submitted at the scenario's `start`, as a distribution.
 
     Every run draws how long the jobs that run and wait will really take, from the accuracy of requests in the
-    scenario's workload, and which jobs will come, as a stretch of it. A replay of the workload tells how wrong plans of
-    such jobs were, for an interval.
+    scenario's workload, and which jobs will come, as a stretch of it. A replay of the workload's newest jobs tells how
+    wrong plans of such jobs were, for an interval.
     """
     from walltime.analysis.plots import check_picture
     from walltime.cli.run.forewarning import Forewarning, Repetitions
@@ -60,6 +64,7 @@ def predict(
     job |= {"qos": qos, "gpus": gpus, "gpus_per_node": gpus_per_node, "memory": memory, "constraint": constraint}
     number = None if seed is None else read_seed(seed)
     how: dict[str, Any] = {"runs": runs, "seed": number, "horizon": horizon, "arrivals": arrivals, "interval": interval}
+    how |= {} if replay is None else {"replay": replay}
     if not as_json:
         how["observe"] = Repetitions("predict", "Fewer --runs or a shorter --horizon take less.")
         how["observe_replay"] = partial(Forewarning, "predict, the replay of the log", explain=_explain_replay)
@@ -77,8 +82,9 @@ def predict(
 def _explain_replay(prepared: Any, left: float | None, waiting: int) -> list[str]:
     jobs = len(prepared.workload)
     return [
-        f"All {jobs:,} jobs of the log are simulated, to learn how wrong plans of such jobs were; {waiting:,} wait.",
-        "--no-interval leaves that out; a shorter log takes less.",
+        f"The newest {jobs:,} jobs of the log are simulated, to learn how wrong plans of such jobs were; {waiting:,} "
+        "wait.",
+        "--no-interval leaves that out; a smaller --replay takes less.",
     ]
 
 
@@ -129,6 +135,8 @@ def _show_interval(told: Any) -> None:
             f"  Of {told.judged:,} jobs in {where} of the log not learned from, {told.coverage:.0%} were in theirs; "
             f"these were {format_duration(told.width)} wide on average."
         )
+    if told.replayed < told.logged:
+        say(f"  All this from a replay of the newest {told.replayed:,} of {told.logged:,} jobs of the log (--replay).")
 
 
 def _show_histogram(waits: list[float]) -> None:

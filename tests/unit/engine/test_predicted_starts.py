@@ -7,6 +7,11 @@ import pytest
 
 import walltime
 from walltime import Workload
+from walltime.core.time import SECOND
+from walltime.engine.watching.forecasts import ForecastRecorder
+from walltime.kernel.source import Observer
+from walltime.pipeline import prepare
+from walltime.scenario import parse
 
 FCFS = {"order": "fcfs", "backfill": "none"}
 
@@ -119,3 +124,27 @@ def test_a_job_at_a_limit_is_planned_for_when_the_limit_lets_it_in(limit, start)
     )
     told = walltime.explain(walltime.simulate({"workload": {"table": jobs}, "cluster": cluster}), 3)
     assert (told.foreseen[0].start, told.start) == (start, start)
+
+
+def test_what_is_kept_of_plans_under_a_rhythm_does_not_depend_on_who_hears_of_promises():
+    """The third job comes at the instant of a backfill cycle, which plans it for 1980, in steps of a minute; what is
+    kept of it is the start behind the second, as of the fourth, which comes between two cycles."""
+
+    class Hears(Observer):
+        """Of every promise."""
+
+    def recorded(*others):
+        recorder = ForecastRecorder()
+        prepare(scenario).run(observers=[recorder, *others])
+        return {job: time / SECOND for job, time in recorder.planned.items()}
+
+    jobs = Workload.from_columns(
+        submit=[0.0, 1.0, 60.0, 130.0],
+        run_time=[1000.0] * 4,
+        requested_time=[1000.0, 1000.0, 1500.0, 1000.0],
+        cores=[3, 4, 1, 4],
+    )
+    scheduler = {"order": "fcfs", "backfill": "conservative", "rhythm": {"name": "slurm", "bf_interval": 60}}
+    cluster = {"nodes": [{"name": "n", "count": 1, "cores": 4}], "scheduler": scheduler}
+    scenario = parse({"workload": {"table": jobs}, "cluster": cluster}, [])
+    assert recorded() == recorded(Hears()) == {1: 0.0, 2: 1000.0, 3: 2000.0, 4: 3500.0}

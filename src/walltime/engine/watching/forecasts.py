@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -43,7 +42,8 @@ def find_ahead(engine: Any, domain: Any, slot: int) -> list[int]:
     for lane in np.unique(lanes).tolist() if lines is not None else ():
         tiers[lanes == lane] = lines.lane_tier(lane)
     slots = slots[np.lexsort((jobs.seq[slots], jobs.key[slots], tiers))]
-    return list(itertools.takewhile(slot.__ne__, slots.tolist()))
+    before: list[int] = slots[: int(np.argmax(slots == slot))].tolist()
+    return before
 
 
 def foresee(engine: Any, domain: Any, slot: int, ahead: list[int]) -> int | None:
@@ -71,18 +71,24 @@ def find_opening(engine: Any, lines: Any, slot: int) -> int:
 
 class ForecastRecorder(Observer):
     """Notes for each job what was foreseen at the instant at which it began to wait: its promise, where it has one,
-    else when it would start behind those before it. In microseconds, by the number of the job."""
+    else when it would start behind those before it. In microseconds, by the number of the job.
+
+    Under a rhythm only a job that comes at the very instant of a pass could have a promise by then. Such promises are
+    left out, so that plans of all jobs are alike, and so that no cycle need plan further than what starts."""
+
+    deaf = True
 
     def __init__(self) -> None:
         self.planned: dict[int, int] = {}
         self.fresh: list[tuple[int, int]] = []
 
     def moved(self, engine: Any, slot: int, before: int, after: int) -> None:
-        job = int(engine.jobs.job_id[slot])
-        if after == State.WAITING and job not in self.planned:
+        if after == State.WAITING and (job := int(engine.jobs.job_id[slot])) not in self.planned:
             self.fresh.append((slot, job))
 
     def settled(self, engine: Engine) -> None:
+        if not self.fresh:
+            return
         fresh, self.fresh = self.fresh, []
         for slot, job in fresh:
             if job not in self.planned and (start := self._foresee(engine, slot)) is not None:
@@ -95,7 +101,7 @@ class ForecastRecorder(Observer):
         domain = find_domain(engine, slot) if int(jobs.state[slot]) == State.WAITING else None
         if domain is None:
             return None
-        if int(jobs.promise[slot]) >= 0:
+        if domain.rhythm is None and int(jobs.promise[slot]) >= 0:
             return int(jobs.promise[slot])
         return foresee(engine, domain, slot, find_ahead(engine, domain, slot))
 
