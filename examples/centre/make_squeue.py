@@ -32,7 +32,7 @@ def main(folder: str, date: str, target: str) -> None:
     now = datetime.fromisoformat(date).replace(tzinfo=zone).timestamp() - epoch
     names = result.scenario.clusters[0].layout().names()
     held = result.allocations.filter((pl.col("start") <= now) & (pl.col("end") > now))
-    places = dict(held.select("job_id", "nodes").rows())
+    places = {job: (nodes, start) for job, nodes, start in held.select("job_id", "nodes", "start").rows()}
 
     def clock(seconds: float) -> str:
         return datetime.fromtimestamp(epoch + seconds, zone).strftime("%Y-%m-%dT%H:%M:%S")
@@ -41,11 +41,11 @@ def main(folder: str, date: str, target: str) -> None:
     there = (pl.col("eligible") <= now) & (pl.col("end") > now) & pl.col("start").is_not_null()
     for job in result.jobs.filter(there).iter_rows(named=True):
         running = job["job_id"] in places
-        nodes = ",".join(names[node] for node in find_nodes(places[job["job_id"]])) if running else ""
+        nodes = ",".join(names[node] for node in find_nodes(places[job["job_id"]][0])) if running else ""
         tres = f"cpu={job['cores']},gres/gpu={job['gpus']}" if job["gpus"] else f"cpu={job['cores']}"
         limit = timedelta(seconds=job["requested_time"])
         time = f"{limit.days}-{limit.seconds // 3600:02d}:{limit.seconds // 60 % 60:02d}:00"
-        start = clock(job["start"]) if running else "N/A"
+        start = clock(places[job["job_id"]][1]) if running else "N/A"
         who = "|".join(str(job[name]) for name in ("user", "account", "queue", "qos", "cores", "nodes"))
         state = "RUNNING" if running else "PENDING"
         line = f"{job['job_id']}|{state}|{who}|{time}|{clock(job['submit'])}|{start}|{tres}|{nodes}"
