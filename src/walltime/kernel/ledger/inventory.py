@@ -123,7 +123,7 @@ class Inventory(Ledger):
         self.barred = integers(0)
         self.levels = int(largest[0]) + 1
         self.lost = integers(0)
-        self.parts = self.levels
+        self.parts = 1  # until a job wants so much of each of some nodes
         self.part_free = integers(self.levels)
         self.part_extra = integers(self.levels)
         self.spared = integers(0)
@@ -329,6 +329,8 @@ class Inventory(Ledger):
             self.any_of[x] = self.place.plain and self.alike[node_set] and self.timelines.bare[d]
         else:
             self.any_of[x] = nodes == 0 and self.timelines.bare[d] and not self.timelines.alone[d]
+        if nodes > 0:
+            self.parts = self.levels
         if not self.any_of[x]:
             self.unlike += 1
             if self.holds > 0 or self.timelines.kinds > 1 or not self.timelines.simple[d]:
@@ -519,9 +521,13 @@ class Inventory(Ledger):
         """Cores that the running job has on nodes of the set."""
         k: cython.Py_ssize_t
         cores: cython.longlong = 0
-        for k in range(self.shares.first_of(slot), self.shares.last_of(slot)):
-            if s == 0 or self.member[s * self.n + (self.shares.at[k] >> 24)]:
-                cores += self.shares.at[k] & CORES
+        if slot >= len(self.shares.first):
+            return 0
+        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.first[slot]])
+        count: cython.Py_ssize_t = self.shares.length[slot]
+        for k in range(count):
+            if s == 0 or self.member[s * self.n + (shares[k] >> 24)]:
+                cores += shares[k] & CORES
         return cores
 
     def units(self, slot):

@@ -31,10 +31,10 @@ class ResourceLedger(Holding):
 
     def take(self, slot):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
-        pool: NodePool = self.pools[self.set_of[x]]
+        pool: NodePool = cython.cast(NodePool, self.pools[self.set_of[x]])
         end: cython.longlong = self.jobs.at[slot].expected_end
         until: cython.longlong = end if end > self.now else self.now + 1
-        if self.counted > 0:
+        if self.counted > 0 and self.timed:  # else numbers tell everything
             self.name_unclear(slot, x, self.now, until)
             self.keep_names()
         if self.holds > 0:
@@ -57,24 +57,30 @@ class ResourceLedger(Holding):
     def settle(self, slot, x, pool: NodePool):
         """The job is on the chosen nodes, and has its licences."""
         k: cython.Py_ssize_t
-        i: cython.Py_ssize_t
-        d: cython.Py_ssize_t = self.demand_of[x]
+        count: cython.Py_ssize_t = pool.chosen
         kinds: cython.Py_ssize_t = self.timelines.kinds
-        cores: cython.longlong
-        speed: cython.longlong = self.pace[pool.node[0]] if pool.chosen > 0 else FULL_SPEED
-        self.shares.allot(slot, pool.chosen)
-        for k in range(pool.chosen):
-            i = pool.node[k]
-            if self.paced and self.pace[i] < speed:
-                speed = self.pace[i]
-            cores = self.timelines.cap[i * kinds] if self.timelines.alone[d] else pool.share[k]
-            self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
-            if self.timed:
-                self.put(slot, x, i, cores)
-            else:
-                self.timelines.used[i * kinds] += cores
-                self.update(i)
+        node: cython.p_longlong = cython.address(pool.node[0])
+        share: cython.p_longlong = cython.address(pool.share[0])
+        used: cython.p_longlong = cython.address(self.timelines.used[0])
+        free: cython.p_longlong = cython.address(pool.value[0])
+        speed: cython.longlong = self.pace[node[0]] if count > 0 else FULL_SPEED
+        self.shares.allot(slot, count)
+        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.first[slot]])
+        for k in range(count if self.paced else 0):
+            if self.pace[node[k]] < speed:
+                speed = self.pace[node[k]]
         self.jobs.at[slot].speed = speed
+        for k in range(count if self.timelines.alone[self.demand_of[x]] else 0):
+            share[k] = self.timelines.cap[node[k] * kinds]
+        for k in range(count):
+            shares[k] = node[k] << 24 | share[k]
+        if self.timed:
+            for k in range(count):
+                self.put(slot, x, node[k], share[k])
+        else:
+            for k in range(count):
+                used[node[k] * kinds] += share[k]
+                pool.set(node[k], free[node[k]] - share[k])
         return self.put_licences(slot, x) if self.licensed_of[x] else 0
 
     def put_licences(self, slot, x):
@@ -92,16 +98,22 @@ class ResourceLedger(Holding):
         i: cython.Py_ssize_t
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         end: cython.longlong = self.jobs.at[slot].expected_end
-        first: cython.Py_ssize_t = self.shares.first[slot]
         self.early += end > self.now and self.jobs.at[slot].seq >= 0
         self.enroll(slot, end, False)
-        for k in range(first, first + self.shares.length[slot]):
-            i = self.shares.at[k] >> 24
-            if self.timed:
+        count: cython.Py_ssize_t = self.shares.length[slot]
+        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.first[slot]])
+        if self.timed:
+            for k in range(count):
+                i = shares[k] >> 24
                 self.timelines.stop(i, slot, end)
-            else:
-                self.timelines.used[i * self.timelines.kinds] -= self.shares.at[k] & CORES
-            self.update(i)
+                self.update(i)
+        else:
+            used: cython.p_longlong = cython.address(self.timelines.used[0])
+            free: cython.p_longlong = cython.address(self.everything.value[0])
+            for k in range(count):
+                i = shares[k] >> 24
+                used[i * self.timelines.kinds] -= shares[k] & CORES
+                self.everything.set(i, free[i] + (shares[k] & CORES))
         if x >= 0 and self.licensed_of[x]:
             for k in range(self.licences):
                 if self.licence_of[x * self.licences + k] >= 0:

@@ -269,6 +269,11 @@ class SetBounds(SetProfiles):
             self.free = self.extra = self.everything.total
             self.longest = self.closing = self.window = NEVER
             return 0
+        if self.spared[0] == self.version and self.pins == 0 and self.over == 0 and self.named == 0:
+            self.free = self.everything.total  # nothing but numbers has changed since the only hold was measured
+            self.extra = max(0, min(self.free, self.spare[0]))
+            self.window = self.held_start[self.lone[0]] - self.now
+            return 0
         if self.measured[0] != self.version:
             self.measure(0)
         self.longest = NEVER

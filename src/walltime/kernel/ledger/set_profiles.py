@@ -68,21 +68,22 @@ class SetProfiles(Inventory):
                 else:
                     profile.remove(end, self.jobs.at[slot].seq)
         for k in range(self.sets):
-            ends = self.ends[k]
-            if ends is not None:
-                cores = self.cores_within(slot, k)
-                if self.spared[k] == self.version and end > self.held_start[self.lone[k]]:
-                    self.spare[k] += -cores if enters else cores
-                if cores > 0:
-                    if enters:
-                        ends.insert(end, cores)
-                    else:
-                        ends.remove(end, cores)
-                    if self.plans[k] is not None:
-                        cores = -cores if enters else cores
-                        self.planned_free[k] += cores
-                        plan = self.plans[k]
-                        plan.add(self.now, end, cores)
+            if self.ends[k] is None:
+                continue
+            ends = cython.cast(ReleaseProfile, self.ends[k])
+            cores = self.cores_within(slot, k)
+            if self.spared[k] == self.version and end > self.held_start[self.lone[k]]:
+                self.spare[k] += -cores if enters else cores
+            if cores > 0:
+                if enters:
+                    ends.insert(end, cores)
+                else:
+                    ends.remove(end, cores)
+                if self.plans[k] is not None:
+                    cores = -cores if enters else cores
+                    self.planned_free[k] += cores
+                    plan = self.plans[k]
+                    plan.add(self.now, end, cores)
         return 0
 
     def number(self, s, time, slot):

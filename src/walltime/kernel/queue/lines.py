@@ -194,7 +194,7 @@ class LinesQueue(Queue):
         # at a limit jobs are sought by cores alone, also those that wait; and where a single node has to do, the most
         # that one has tells as much as parts would
         bounds = self.ledger if counter < 0 and not local else None
-        size: cython.longlong = self.ledger.parts - 1 if local else self.ledger.size  # the most cores of a job
+        size: cython.longlong = len(self.ledger.part_free) - 1 if local else self.ledger.size  # the most cores of a job
         queue: Queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, size, bounds, node_set)
         queue.notes = False  # this one has them for all lines
         line = Line(queue, len(self.lines), tier, place, lane, node_set, local, counter, dynamic)
@@ -206,7 +206,7 @@ class LinesQueue(Queue):
     def push(self, slot):
         counter: cython.Py_ssize_t = self.refuser(slot) if self.parks and self.jobs.at[slot].choice < 0 else -1
         line: Line = self.home(self.jobs.at[slot].lane)
-        if line.local and self.jobs.at[slot].cores >= self.ledger.parts:
+        if line.local and self.jobs.at[slot].cores >= len(self.ledger.part_free):
             raise ValueError(f"{self.jobs.at[slot].cores} cores on a single node")
         if counter >= 0:
             line = self.limit_line(line.lane, counter)
