@@ -289,7 +289,9 @@ class Cluster(ClusterView):
 
     def admits(self, slot):
         """Whether the size of the cluster is all that could keep the job out, and does not; else `refuse` tells."""
-        return self.plain is not None and self.plain.jobs.at[slot].cores <= self.plain.size
+        if self.plain is not None:
+            return self.plain.jobs.at[slot].cores <= self.plain.size
+        return self.quotas is None and not self.reserved and self.ledger.possible(slot)
 
     def refuse(self, slot):
         """Why the job cannot be one of this cluster's, in words; None, and it counts as submitted, where it can."""

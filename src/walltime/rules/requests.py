@@ -53,7 +53,8 @@ class RequestBook:
         present = [name for name in (*NUMBERS, *TEXTS) if batch.has(name)]
         if "cores" not in present:
             present.append("cores")
-        columns = [batch.column(name)[rows] for name in present]
+        every = queue < 0 and len(rows) == len(batch)  # without queues they are in order
+        columns = [batch.column(name) if every else batch.column(name)[rows] for name in present]
         first, group = group_rows(columns)
         told = {name: column[first].tolist() for name, column in zip(present, columns, strict=True)}
         for name in TEXTS:

@@ -308,10 +308,11 @@ class SiteRules:
         ruled.rules[rows] = self._kinds(batch, rows, number)
         ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
 
-    def _stand(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array) -> None:
+    def _stand(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array | slice) -> None:
         """Jobs that are in one queue, or have the choice of several, in their lane."""
         wide = self.lane_of[numbers, False]
-        ruled.lane[rows] = np.where(local[rows], self.lane_of.get((numbers, True), wide), wide)
+        one_node = self.lane_of.get((numbers, True), wide)
+        ruled.lane[rows] = wide if one_node == wide else np.where(local[rows], one_node, wide)
         ruled.domain[rows] = self.lanes[wide].domain
         if numbers:
             ruled.queue[rows] = numbers[0]
@@ -376,9 +377,11 @@ class SiteRules:
         if len(options) > 1:
             self._choose(ruled, local, rows, options)
             return
-        self._stand(ruled, local, numbers, rows)
-        _, ruled.shape[rows], ruled.rules[rows], bad = options[0]
-        ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
+        every = not numbers and len(rows) == len(ruled.batch)  # without queues they are in order
+        at = slice(None) if every else rows
+        self._stand(ruled, local, numbers, at)
+        _, ruled.shape[at], ruled.rules[at], bad = options[0]
+        ruled.refused[at] = np.where(ruled.refused[at] < 0, bad, ruled.refused[at])
 
     def _add_up(self, ruled: Ruled, requests: Requests, shapes: Array, rows: Array) -> None:
         """The memory and GPUs of jobs of these shapes, which tell how many nodes they have."""

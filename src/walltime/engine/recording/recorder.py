@@ -189,15 +189,12 @@ class Recorder:
         cores: cython.longlong = 0
         if found > len(self.around):
             self.around = integers(2 * found)
-        if found == 0:
-            return 0
-        told: cython.p_longlong = words(ledger.ranges)
-        around: cython.p_longlong = words(self.around)
         for k in range(found):
-            around[k] = told[k]
-            cores += ((told[k] >> 24 & 0xFFFFF) + 1) * (told[k] & 0xFFFFFF)
-        self.found = found
-        self.cores = cores
+            self.around[k] = ledger.ranges[k]
+            cores += ((ledger.ranges[k] >> 24 & 0xFFFFF) + 1) * (ledger.ranges[k] & 0xFFFFFF)
+        if found > 0:
+            self.found = found
+            self.cores = cores
         return 0
 
     def close(self, t: JobTable):

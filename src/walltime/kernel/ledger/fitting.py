@@ -114,11 +114,11 @@ class Fitting(Recalling):
             return True  # the most frequent case
         if self.counted == 0:
             return self.fits_named(slot, x, pool, end)
-        if self.spared[self.set_of[x]] == self.version and self.holds == 1 and self.over == 0 and not self.licensed_of[x]:
+        s: cython.Py_ssize_t = self.set_of[x]
+        if self.spared[s] == self.version and self.holds == 1 and self.over == 0 and not self.licensed_of[x]:
             h: cython.Py_ssize_t = self.by_start[0]  # a number of cores of this set, and so much is left beside it
             if self.any_serve(x):
-                kept: cython.bint = self.held_start[h] < end and self.held_slot[h] != slot
-                return not kept or self.spare[self.set_of[x]] >= self.takes(x)
+                return self.held_start[h] >= end or self.held_slot[h] == slot or self.spare[s] >= self.takes(x)
         if not self.leaves_numbers(slot, x, self.now, end, self.takes(x)):
             return False
         if not self.fits_named(slot, x, pool, end):

@@ -161,22 +161,19 @@ class NodePool:
 
     def set(self, i, free):
         """The node has so many free cores."""
-        value: cython.p_longlong = cython.address(self.value[0])
-        count: cython.p_longlong = cython.address(self.count[0])
-        levels: cython.p_longlong = cython.address(self.levels[0])
-        old: cython.longlong = value[i]
+        old: cython.longlong = self.value[i]
         x: cython.Py_ssize_t
         most: cython.longlong
         if old == free:
             return 0
-        value[i] = free
+        self.value[i] = free
         self.total += free - old
-        count[old] -= 1
-        if count[old] == 0:
-            levels[old >> 5] &= ~(cython.cast(cython.longlong, 1) << (old & 31))
-        if count[free] == 0:
-            levels[free >> 5] |= cython.cast(cython.longlong, 1) << (free & 31)
-        count[free] += 1
+        self.count[old] -= 1
+        if self.count[old] == 0:
+            self.levels[old >> 5] &= ~(cython.cast(cython.longlong, 1) << (old & 31))
+        if self.count[free] == 0:
+            self.levels[free >> 5] |= cython.cast(cython.longlong, 1) << (free & 31)
+        self.count[free] += 1
         if self.ranked:
             self.leave(i, old)
             self.enter(i, free)
@@ -196,19 +193,15 @@ class NodePool:
 
     def enter(self, i, free):
         w: cython.Py_ssize_t = i >> 5
-        bits: cython.p_longlong = cython.address(self.bits[0])
-        summary: cython.p_longlong = cython.address(self.summary[0])
-        bits[free * self.words + w] |= cython.cast(cython.longlong, 1) << (i & 31)
-        summary[free * self.heads + (w >> 5)] |= cython.cast(cython.longlong, 1) << (w & 31)
+        self.bits[free * self.words + w] |= cython.cast(cython.longlong, 1) << (i & 31)
+        self.summary[free * self.heads + (w >> 5)] |= cython.cast(cython.longlong, 1) << (w & 31)
         return 0
 
     def leave(self, i, free):
         w: cython.Py_ssize_t = i >> 5
-        bits: cython.p_longlong = cython.address(self.bits[0])
-        summary: cython.p_longlong = cython.address(self.summary[0])
-        bits[free * self.words + w] &= ~(cython.cast(cython.longlong, 1) << (i & 31))
-        if bits[free * self.words + w] == 0:
-            summary[free * self.heads + (w >> 5)] &= ~(cython.cast(cython.longlong, 1) << (w & 31))
+        self.bits[free * self.words + w] &= ~(cython.cast(cython.longlong, 1) << (i & 31))
+        if self.bits[free * self.words + w] == 0:
+            self.summary[free * self.heads + (w >> 5)] &= ~(cython.cast(cython.longlong, 1) << (w & 31))
         return 0
 
     def assume(self, i, free):
@@ -286,28 +279,28 @@ class NodePool:
 
     def first_of(self, free, start):
         """The lowest-numbered node from `start` on that has exactly so many free cores, or -1; needs `ranked`."""
-        bits: cython.p_longlong = cython.address(self.bits[free * self.words])
-        summary: cython.p_longlong = cython.address(self.summary[free * self.heads])
+        base: cython.Py_ssize_t = free * self.words
+        head: cython.Py_ssize_t = free * self.heads
         w: cython.Py_ssize_t = start >> 5
         h: cython.Py_ssize_t
         word: cython.longlong
         if start >= self.size:
             return -1
-        word = bits[w] & ~((cython.cast(cython.longlong, 1) << (start & 31)) - 1)
+        word = self.bits[base + w] & ~((cython.cast(cython.longlong, 1) << (start & 31)) - 1)
         if word != 0:
             return w * WORD + __builtin_ctzll(word)
         w += 1
         h = w >> 5
         if h >= self.heads:
             return -1
-        word = summary[h] & ~((cython.cast(cython.longlong, 1) << (w & 31)) - 1)
+        word = self.summary[head + h] & ~((cython.cast(cython.longlong, 1) << (w & 31)) - 1)
         while word == 0:
             h += 1
             if h == self.heads:
                 return -1
-            word = summary[h]
+            word = self.summary[head + h]
         w = h * WORD + __builtin_ctzll(word)
-        return w * WORD + __builtin_ctzll(bits[w])
+        return w * WORD + __builtin_ctzll(self.bits[base + w])
 
     def first_with(self, least, start):
         """The lowest-numbered node from `start` on with at least so many free cores, or -1; needs `treed`."""

@@ -139,6 +139,8 @@ class SetBounds(SetProfiles):
     def set_time(self, now):
         k: cython.Py_ssize_t
         plan: Availability
+        if now == self.now:
+            return 0
         self.now = now
         self.timelines.now = self.licensing.now = now
         if self.holds == 0:

@@ -82,23 +82,21 @@ class Shares:
     def describe(self, slot):
         """Write into `ranges` on which nodes the job is: equal shares on consecutive nodes packed as
         first << 44 | (nodes - 1) << 24 | cores; how many there are."""
-        k: cython.Py_ssize_t = 0
-        end: cython.Py_ssize_t = self.length[slot]
+        k: cython.Py_ssize_t = self.first[slot]
+        end: cython.Py_ssize_t = k + self.length[slot]
         found: cython.Py_ssize_t = 0
         start: cython.longlong
         length: cython.longlong
-        if len(self.ranges) < end:
-            self.ranges = integers(2 * end)
-        at: cython.p_longlong = cython.address(self.at[self.first[slot]])
-        ranges: cython.p_longlong = cython.address(self.ranges[0])
+        if len(self.ranges) < self.length[slot]:
+            self.ranges = integers(2 * self.length[slot])
         while k < end:
-            start = at[k]
+            start = self.at[k]
             length = 1
             k += 1
-            while k < end and at[k] == start + (length << 24):
+            while k < end and self.at[k] == start + (length << 24):
                 length += 1
                 k += 1
-            ranges[found] = (start >> 24) << 44 | (length - 1) << 24 | (start & CORES)
+            self.ranges[found] = (start >> 24) << 44 | (length - 1) << 24 | (start & CORES)
             found += 1
         return found
 
