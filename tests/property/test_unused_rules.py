@@ -24,6 +24,8 @@ ORDERS = ("fcfs", "sjf", "largest", "wfp3", "fairshare", "drf")
 PLACES = ("first-fit", "best-fit", "worst-fit", "contiguous", "random", "even", "round-robin")
 KINDS = ("any cores", "shaped", "whole nodes", "shaped, whole nodes")
 SEEDS = range(2 * len(BACKFILLS) * len(KINDS))
+FIRST = 50
+"""Nothing is submitted before this time."""
 FAR = 10_000_000
 ROWS = 40
 
@@ -40,7 +42,7 @@ def draw(seed: int) -> tuple[Site, dict[str, list[Any]]]:
     count = sum(number for number, _ in sizes)
     run = [integer(0, 30) for _ in range(ROWS)]
     columns: dict[str, list[Any]] = {
-        "submit": sorted(integer(0, 150) for _ in range(ROWS)),
+        "submit": sorted(FIRST + integer(0, 150) for _ in range(ROWS)),
         "run_time": run,
         "requested_time": [max(1, time + integer(-2, 20)) for time in run],
         "cores": [integer(1, sum(number * cores for number, cores in sizes)) for _ in range(ROWS)],
@@ -111,6 +113,14 @@ def _failure(site: Site) -> None:
     site["cluster"]["failures"] = [{"at": FAR, "length": 1, "nodes": "n0"}]
 
 
+def _idle_maintenance(site: Site) -> None:
+    site["cluster"]["reservations"] = [{"name": "m", "start": 20, "length": 10}]
+
+
+def _idle_failure(site: Site) -> None:
+    site["cluster"]["failures"] = [{"at": 20, "length": 10}]
+
+
 def _pause(site: Site) -> None:
     site["cluster"]["requeue_delay"] = 121
 
@@ -145,6 +155,8 @@ RULES: dict[str, Callable[[Site], None]] = {
     "limits": _limits,
     "maintenance": _maintenance,
     "failure": _failure,
+    "maintenance of an empty cluster": _idle_maintenance,
+    "failure of an empty cluster": _idle_failure,
     "preemption": _preemption,
     "a pause for what is put back": _pause,
     "checkpoints": _checkpoints,

@@ -193,7 +193,7 @@ class Cluster(ClusterView):
         domain: Domain
         self.moved = True
         if self.changes is not None:
-            if cause != TIMER or (self.quotas is not None and self.quotas.timed):
+            if cause != TIMER or (self.quotas is not None and self.quotas.pressing):
                 self.mark_changed()
             else:
                 self.touch()

@@ -26,7 +26,8 @@ cdef class Quotas:
     cdef readonly JobTable jobs
     cdef readonly long long now
     cdef readonly Py_ssize_t size
-    cdef readonly bint timed
+    cdef readonly bint timed  # whether a counter bounds the work in use
+    cdef readonly bint pressing  # whether such a bound has ever kept a job waiting
     cdef bint bounded  # whether a counter bounds how many jobs are in the system
     cdef readonly list titles
     cdef readonly list kind_titles

@@ -48,6 +48,7 @@ class Quotas:
         self.now = 0
         self.size = 0
         self.timed = False
+        self.pressing = False
         self.bounded = False
         self.titles = []
         self.kind_titles = []
@@ -154,6 +155,7 @@ class Quotas:
             return -1
         for k in range(self.first[kind], self.first[kind + 1]):
             if not self.admits(self.member[k], cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work):
+                self.pressing |= self.timed and self.work(self.member[k]) + work > self.at[self.member[k]].most_work
                 return self.member[k]
         return -1
 
