@@ -19,6 +19,8 @@ from walltime.kernel.queue.waiting import OrderedQueue
 from walltime.scenario import Part, Scenario, parse
 
 CASE = "fairshare"
+QUEUES = 40
+"""Of the month."""
 
 
 def measure(setting: Setting) -> Iterator[Figure]:
@@ -30,7 +32,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
         ("Fair Tree every 60 s", {"name": "fairshare", "formula": "fair-tree", "interval": 60}, None),
         ("first come, first served", "fcfs", at_most(15)),
     ):
-        figure = seconds(setting, jobs, with_order(make_site(jobs), part), what, target, scale)
+        figure = seconds(setting, jobs, with_order(make_site(jobs, queues=QUEUES), part), what, target, scale)
         yield Figure(CASE, figure.what, figure.median, figure.best, figure.unit, target, None, figure.repeats)
     yield from measure_sorting()
     yield from measure_week(setting)
