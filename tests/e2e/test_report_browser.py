@@ -112,7 +112,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     attack = walltime.simulate(jobs(users=HOSTILE), cores=16, policy="easy", label=label)
     attack.report(place / "hostile.html", title="<b onclick=window.hacked=1>title</b>")
     disturb(easy).report(place / "disturbed.html")
-    site("none").report(place / "site.html", site("easy"))
+    none, sited, keeping = (site(backfill) for backfill in ("none", "easy", "conservative"))
+    none.report(place / "site.html", sited)
+    first, *others = (
+        walltime.Result(one.scenario, one.record, f"the site with {one.label} backfilling")
+        for one in (none, sited, keeping)
+    )
+    first.report(place / "sites.html", *others)
     idle = [walltime.simulate(jobs(10, users=("ann",)), nodes="8x16", policy=policy) for policy in ("fcfs", "easy")]
     idle[0].report(place / "idle.html", idle[1])  # nobody waits: figures that are zero everywhere
     third = walltime.simulate(jobs(), cores=16, policy="conservative")
@@ -556,6 +562,25 @@ def test_ticks_are_those_of_the_pictures(opened: Any) -> None:
         )
         assert [text for _, text in found] == [text for _, text in expected], (kind, log, low, high, count, shift)
         assert [value for value, _ in found] == pytest.approx([value for value, _ in expected])
+
+
+@pytest.mark.parametrize("width", [1400, 1000])
+def test_tables_by_group_of_three_results_fit_the_window(opened: Any, width: int) -> None:
+    """Neither a table has to be scrolled nor the page; labels are long."""
+    page = opened("sites.html", width=width)
+    assert page.ask("() => document.documentElement.scrollWidth") <= width
+    page.ask("() => document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.settle()
+    assert page.ask("() => document.documentElement.scrollWidth") <= width
+    tables = page.ask(
+        """() => [...document.querySelectorAll('table.groups')].filter(one => one.offsetWidth).map(one =>
+            [one.querySelector('th').textContent, one.closest('.scroll').clientWidth, one.offsetWidth])"""
+    )
+    assert {"queue", "user"} <= {name for name, _, _ in tables}
+    assert [name for name, room, taken in tables if taken > room] == []
+    first = page.ask("() => [...document.querySelector('#partitions tbody').rows].map(row => row.cells.length)")
+    assert len(first) == 3
+    assert first[0] == first[1] + 2 == first[2] + 2  # its name and its jobs are told once
 
 
 def test_three_results_at_first_sight_with_contents_that_stay_in_view(opened: Any) -> None:

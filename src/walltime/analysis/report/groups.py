@@ -70,32 +70,33 @@ def _applies(topic: Topic, results: Sequence[Shown]) -> bool:
 
 
 def _write_table(topic: Topic, results: Sequence[Shown]) -> str:
-    """Jobs, waits and the use of each resource by group; several results have their columns side by side."""
+    """Jobs, waits and the use of each resource by group; several results have a row each, so that it fits a window."""
     key, several = topic.key, len(results) > 1
     waits = [{row[key]: row for row in by(result.record, key).iter_rows(named=True)} for result in results]
     uses = [{(row[0], row[1]): row[5] for row in _find_use(result, key).rows()} for result in results]
     held = [name for name in _find_resources(results) if topic.key != "resource" or name != "memory"]
     columns = ["mean wait", "median", "95 %", *(f"{name_resource(name)} used" for name in held)]
-    span = f" colspan={len(columns)}"
-    top = "".join(
-        f"<th scope=colgroup{span}><bdi>{escape(clean(label))}</bdi></th>" for label in distinct_labels(results)
-    )
-    heads = "".join(f"<th scope=col>{escape(text)}</th>" for text in columns) * len(results)
-    rows = []
+    told = "<th scope=col class=result>result</th>" if several else ""
+    heads = f"<th scope=col>{escape(key)}</th><th scope=col>jobs</th>{told}"
+    heads += "".join(f"<th scope=col>{escape(text)}</th>" for text in columns)
+    labels = [f"<th scope=row><bdi>{escape(clean(label))}</bdi></th>" for label in distinct_labels(results)]
+    scope = f"rowgroup rowspan={len(results)}" if several else "row"
+    bodies = []
     for name in list(waits[0])[:MOST]:
-        cells = "".join(
-            _write_cells(waits[number].get(name), [uses[number].get((name, one)) for one in held])
+        group = escape("(none)" if name is None else clean(str(name)[:200]))
+        begin = f"<th scope={scope}><bdi>{group}</bdi></th>"
+        begin += f"<td rowspan={len(results)}>{waits[0][name]['jobs']:,}</td>"
+        lines = [
+            (labels[number] if several else "")
+            + _write_cells(waits[number].get(name), [uses[number].get((name, one)) for one in held])
             for number in range(len(results))
-        )
-        jobs = f"<td>{waits[0][name]['jobs']:,}</td>"
-        label = "(none)" if name is None else clean(str(name)[:200])
-        rows.append(f"<tr><th scope=row><bdi>{escape(label)}</bdi></th>{jobs}{cells}</tr>")
-    first = f"<tr><td></td><td></td>{top}</tr>" if several else ""
-    head = f"<thead>{first}<tr><th scope=col>{escape(key)}</th><th scope=col>jobs</th>{heads}</tr></thead>"
+        ]
+        bodies.append(f"<tbody><tr>{begin}{'</tr><tr>'.join(lines)}</tr></tbody>")
     where = "of its own nodes" if key == "queue" else "of all nodes"
     left = f" {MOST} of {len(waits[0]):,}, those that use most." if len(waits[0]) > MOST else ""
     note = f"<p class=note>Used: the share {where} in the observation window.{left}</p>"
-    return f"<div class=scroll tabindex=0><table class=groups>{head}<tbody>{''.join(rows)}</tbody></table></div>{note}"
+    table = f"<table class=groups><thead><tr>{heads}</tr></thead>{''.join(bodies)}</table>"
+    return f"<div class=scroll tabindex=0>{table}</div>{note}"
 
 
 def _find_use(result: Shown, key: str) -> Any:
