@@ -19,6 +19,7 @@ cdef class Recorder:
     cdef readonly Rows ranges
     cdef readonly Rows plain_placed
     cdef readonly Rows plain_ranges
+    cdef readonly Rows moved
     cdef Py_ssize_t open
     cdef long long until
     cdef long long[::1] around
@@ -34,3 +35,4 @@ cdef class Recorder:
     cdef int place(self, Py_ssize_t row, Rows placed, Rows ranges) except -1
 
 cdef Py_ssize_t write(unsigned char[::1] text, Py_ssize_t at, long long number) noexcept
+cdef long long start_in(long long *c, Py_ssize_t at) noexcept

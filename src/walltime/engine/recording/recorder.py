@@ -2,7 +2,7 @@
 
 The rows are narrow, because at a million jobs a second it is the memory that costs: what the workload tells is left
 out, and the four small numbers (state or outcome, backfilled, cluster, attempt) share a word. A job that ran once, from
-its start to its completion, as most do, has one row for both, of 40 bytes instead of 112; readers get it as two. On
+its start to its completion, as most do, has one row for both, of 24 bytes instead of 112; readers get it as two. On
 which nodes an allocation is stands beside it, for those of short rows in tables of their own.
 """
 
@@ -21,11 +21,15 @@ LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers
 SMALLEST = cython.declare(cython.Py_ssize_t, 1024)
 LARGEST = cython.declare(cython.Py_ssize_t, 32768)
 AT_ONCE = 2048  # rows that are lengthened
-LOW = cython.declare(cython.longlong, (1 << 32) - 1)  # the lower half of a word
+SEQ = cython.declare(cython.longlong, (1 << 31) - 1)  # the part of the first word of a short row that is its seq
+START = cython.declare(cython.longlong, (1 << 22) - 1)  # the part of the others that is of the start
 JOB = ("seq", "row", "eligible", "first_start", "end", "work", "held", "lost", "packed")
 ALLOCATION = ("seq", "start", "end", "cores", "packed")
-PLAIN = ("numbers", "eligible", "start", "end", "packed")
-"""Of a job that ran once: `numbers` are seq and, above 32 bits, row; above those of a job, `packed` has the cores."""
+PLAIN = ("numbers", "wait", "run")
+"""Of a job that ran once, from the lowest bits: `numbers` are 31 of seq, one for backfilled, one for a row other than
+seq (which stands in a table of its own), 4 of the cluster, 22 of the cores, the 4 highest of the start; `wait` are 22
+of the start and 41 of the time since it was eligible; `run` are the 22 next of the start and 41 of the time to the
+end."""
 NOWHERE = 0xFFFF
 """The cluster of a job that has none yet, in the sixteen bits that it has."""
 PLACED = ("row", "ranges")
@@ -97,7 +101,8 @@ class Rows:
 class Recorder:
     """The two tables of a run. `open` is the job of which an interval has just ended that may be all there is to tell
     of it: it leaves at `until`, and its row is written then. `found` ranges in `around` tell on which nodes it was,
-    with `cores` in all; the nodes of short rows are in `plain_placed` and `plain_ranges`."""
+    with `cores` in all; the nodes of short rows are in `plain_placed` and `plain_ranges`, the rows of those that have
+    another one than their seq in `moved`."""
 
     def __init__(self) -> None:
         self.jobs = Rows(len(JOB))
@@ -107,6 +112,7 @@ class Recorder:
         self.ranges = Rows(1)
         self.plain_placed = Rows(len(PLACED))
         self.plain_ranges = Rows(1)
+        self.moved = Rows(1)
         self.open = -1
         self.until = 0
         self.around = integers(16)
@@ -144,28 +150,40 @@ class Recorder:
     def is_plain(self, t: JobTable, slot, end):
         """Whether a short row tells all of a job that has completed."""
         start: cython.longlong = t.at[slot].start
-        large: cython.longlong = t.at[slot].seq | t.at[slot].row | self.cores  # below zero where one of them is
+        run: cython.longlong = end - start
         return (
             t.at[slot].first_start == start
-            and t.at[slot].held == end - start
-            and t.at[slot].progress == end - start
+            and t.at[slot].held == run
+            and t.at[slot].progress == run
             and t.at[slot].lost == 0
             and t.at[slot].attempt == 0
             and t.at[slot].state == COMPLETED
-            and large >> 31 == 0
+            and (
+                (start - t.at[slot].eligible | run) >> 41
+                | start >> 48
+                | self.cores >> 22
+                | t.at[slot].cluster >> 4
+                | t.at[slot].seq >> 31
+            )
+            == 0
         )
 
     def write_plain(self, t: JobTable, slot, end):
         at: cython.Py_ssize_t
+        start: cython.longlong = t.at[slot].start
+        seq: cython.longlong = t.at[slot].seq
+        numbers: cython.longlong = seq | t.at[slot].backfilled << 31
         if self.found > 0:
             self.place(self.plain.size, self.plain_placed, self.plain_ranges)
+        if t.at[slot].row != seq:
+            numbers |= cython.cast(cython.longlong, 1) << 32
+            at = self.moved.next()
+            self.moved.chunk[at] = t.at[slot].row
         at = self.plain.next()
         c: cython.p_longlong = words(self.plain.chunk)
-        c[at] = t.at[slot].seq | t.at[slot].row << 32
-        c[at + 1] = t.at[slot].eligible
-        c[at + 2] = t.at[slot].start
-        c[at + 3] = end
-        c[at + 4] = t.at[slot].state | t.at[slot].backfilled << 8 | t.at[slot].cluster << 16 | self.cores << 32
+        c[at] = numbers | t.at[slot].cluster << 33 | self.cores << 37 | start >> 44 << 59
+        c[at + 1] = start & START | start - t.at[slot].eligible << 22
+        c[at + 2] = start >> 22 & START | end - start << 22
         return 0
 
     def allocation(self, t: JobTable, slot, end, outcome, ledger: Ledger):
@@ -247,22 +265,24 @@ class Recorder:
             for at in range(0, len(given), width):
                 if c[at] != c[at + 1]:
                     return False
-        for given in self.plain.pieces():
-            c = words(given)
-            for at in range(0, len(given), 5):
-                if c[at] & LOW != c[at] >> 32:
-                    return False
-        return True
+        return self.moved.size == 0
 
     def job_pieces(self):
         """The rows of all jobs, piece by piece; one that is made of short rows is overwritten by the next."""
         yield from self.jobs.pieces()
-        yield from lengthen(self.plain, len(JOB), as_jobs)
+        rows = self.moved.column(0)
+        for part, made in lengthen(self.plain, len(JOB), as_jobs):
+            if len(rows):
+                moved = np.flatnonzero(part[:: len(PLAIN)] >> 32 & 1)
+                made[moved * len(JOB) + JOB.index("row")] = rows[: len(moved)]
+                rows = rows[len(moved) :]
+            yield made
 
     def allocation_pieces(self):
         """The same of all allocations."""
         yield from self.allocations.pieces()
-        yield from lengthen(self.plain, len(ALLOCATION), as_allocations)
+        for _, made in lengthen(self.plain, len(ALLOCATION), as_allocations):
+            yield made
 
     def placements(self) -> tuple:
         """The rows of the allocations that were on nodes, how many ranges each has, and these ranges, in order."""
@@ -296,36 +316,38 @@ class Recorder:
             rows.clear()
         self.plain_placed.clear()
         self.plain_ranges.clear()
+        self.moved.clear()
         return jobs, allocations, np.column_stack([row, count]), ranges.reshape(-1, 1)
 
 
 def lengthen(plain: Rows, width, write):
-    """Pieces of longer rows, made from the short ones; few enough at a time to stay in the cache."""
+    """Some short rows after the other, and the longer ones made from them; few enough to stay in the cache."""
     room = np.empty(AT_ONCE * width, np.int64)
     for piece in plain.pieces():
         for first in range(0, len(piece), AT_ONCE * len(PLAIN)):
             part = piece[first : first + AT_ONCE * len(PLAIN)]
             write(part, room)
-            yield room[: len(part) // len(PLAIN) * width]
+            yield part, room[: len(part) // len(PLAIN) * width]
 
 
 def as_jobs(piece, room) -> None:
-    """The rows of jobs, in the order of JOB, that these short rows stand for."""
+    """The rows of jobs, in the order of JOB, that these short rows stand for, where row is seq."""
     given: cython.longlong[::1] = piece
     made: cython.longlong[::1] = room
     c: cython.p_longlong = words(given)
     to: cython.p_longlong = words(made)
     at: cython.Py_ssize_t
     k: cython.Py_ssize_t = 0
-    for at in range(0, len(given), 5):
-        to[k] = c[at] & LOW
-        to[k + 1] = c[at] >> 32
-        to[k + 2] = c[at + 1]
-        to[k + 3] = c[at + 2]
-        to[k + 4] = c[at + 3]
-        to[k + 5] = to[k + 6] = c[at + 3] - c[at + 2]
+    start: cython.longlong
+    for at in range(0, len(given), 3):
+        start = start_in(c, at)
+        to[k] = to[k + 1] = c[at] & SEQ
+        to[k + 2] = start - (c[at + 1] >> 22)
+        to[k + 3] = start
+        to[k + 4] = start + (c[at + 2] >> 22)
+        to[k + 5] = to[k + 6] = c[at + 2] >> 22
         to[k + 7] = 0
-        to[k + 8] = c[at + 4] & LOW
+        to[k + 8] = COMPLETED | (c[at] >> 31 & 1) << 8 | (c[at] >> 33 & 0xF) << 16
         k += 9
 
 
@@ -336,12 +358,19 @@ def as_allocations(piece, room) -> None:
     c: cython.p_longlong = words(given)
     to: cython.p_longlong = words(made)
     at: cython.Py_ssize_t
-    for at in range(0, len(given), 5):
-        to[at] = c[at] & LOW
-        to[at + 1] = c[at + 2]
-        to[at + 2] = c[at + 3]
-        to[at + 3] = c[at + 4] >> 32
-        to[at + 4] = c[at + 4] & LOW & ~0xFF00
+    k: cython.Py_ssize_t = 0
+    for at in range(0, len(given), 3):
+        to[k] = c[at] & SEQ
+        to[k + 1] = start_in(c, at)
+        to[k + 2] = to[k + 1] + (c[at + 2] >> 22)
+        to[k + 3] = c[at] >> 37 & START
+        to[k + 4] = COMPLETED | (c[at] >> 33 & 0xF) << 16
+        k += 5
+
+
+def start_in(c, at):
+    """The start that the short row tells."""
+    return c[at + 1] & START | (c[at + 2] & START) << 22 | c[at] >> 59 << 44
 
 
 def copy_columns(pieces, width, number, made) -> None:
