@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -28,6 +30,7 @@ TARGETS = {"shapeless": at_least(0.4), "shaped": at_least(0.3)}
 OVERLOADED = {"shapeless": None, "shaped": at_least(0.1)}
 PLACES = {"first-fit": None, "worst-fit": None, "contiguous": at_least(0.05), "random": None}
 GROWTH = at_most(1.5)
+OVER_CORES = at_most(1.5)
 
 
 def measure(setting: Setting) -> Iterator[Figure]:
@@ -50,10 +53,30 @@ def measure(setting: Setting) -> Iterator[Figure]:
         few, many = alone[FEW], alone[MANY]
         what = f"{kind}: cost of a job on {MANY:,} nodes over that on {FEW:,}"
         yield Figure(CASE, what, few.median / many.median, few.best / many.best, "x", GROWTH, None, few.repeats)
+    yield compare_with_cores(setting)
     for place, target in PLACES.items():
         jobs = node_jobs(setting.jobs // 20, FEW, "shaped", LOAD)
         timing, _ = setting.time(partial(build, jobs, FEW, place), run_through)
         yield speed(CASE, f"easy, {place}, shaped, {FEW:,} x {CORES}", len(jobs), timing, target)
+
+
+def compare_with_cores(setting: Setting) -> Figure:
+    """Jobs for any cores of nodes that have memory, too, over the same jobs on a plain number of cores, by turns."""
+    jobs = node_jobs(setting.jobs, FEW, "shapeless", LOAD)
+    scheduler = {"backfill": "easy"}
+    nodes = [{"name": f"n[1-{FEW}]", "cores": CORES, "memory": "96GB"}]
+    clusters = [{"cores": FEW * CORES, "scheduler": scheduler}, {"nodes": nodes, "scheduler": scheduler}]
+    taken: list[list[float]] = [[], []]
+    for _ in range(setting.repeats):
+        for cluster, found in zip(clusters, taken, strict=True):
+            simulation = build_from(parse({"workload": {"table": jobs}, "cluster": cluster}, []), jobs)
+            started = time.process_time()
+            run_through(simulation)
+            found.append(time.process_time() - started)
+    plain, shared = taken
+    what = "easy, shapeless, nodes with memory that is not asked for: cost of a job over that on plain cores"
+    ratio = statistics.median(shared) / statistics.median(plain)
+    return Figure(CASE, what, ratio, min(shared) / min(plain), "x", OVER_CORES, None, setting.repeats)
 
 
 def node_jobs(jobs: int, nodes: int, kind: str, load: float, widest: int = 11) -> Workload:
@@ -93,5 +116,9 @@ def make_scenario(workload: Workload, nodes: int, place: str = "best-fit", backf
 
 def build(workload: Workload, nodes: int, place: str) -> Any:
     """A simulation under EASY, ready to run."""
+    return build_from(make_scenario(workload, nodes, place), workload)
+
+
+def build_from(scenario: Any, workload: Workload) -> Any:
     execution = registry.build("execution", Part(name="trace"))
-    return build_simulation(make_scenario(workload, nodes, place), workload, [workload], {"execution": execution})[0]
+    return build_simulation(scenario, workload, [workload], {"execution": execution})[0]

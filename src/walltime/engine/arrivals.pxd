@@ -17,7 +17,7 @@ cdef class Arrivals(Source):
     cdef object asked
     cdef long long gives_up
     cdef bint lined  # whether jobs wait in several lines, or at limits
-    cdef bint bare  # whether this batch has no more columns than every job has
+    cdef bint bare  # whether this batch has no more columns than every job has, and the rules tell a shape at the most
     cdef bint plain  # whether this batch asks for neither memory nor GPUs
     cdef Py_ssize_t i
     cdef Py_ssize_t n

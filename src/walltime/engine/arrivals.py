@@ -111,7 +111,9 @@ class Arrivals(Source):
             self.account = batch.column("account") if batch.has("account") else None
             self.queue = batch.column("queue") if batch.has("queue") else None
             self.qos = batch.column("qos") if batch.has("qos") else None
-            self.bare = not self.ruled and not any(batch.has(name) for name in OPTIONAL)
+            self.bare = not any(batch.has(name) for name in OPTIONAL)
+            if self.ruled and (self.lined or not self.plain):
+                self.bare = False
             self.next = self.submit[0]
             self.last = self.submit[self.n - 1]
             break
@@ -236,6 +238,9 @@ class Arrivals(Source):
         prefetch_line(cython.address(self.requested[i]), SOON)
         prefetch_line(cython.address(self.cores[i]), SOON)
         prefetch_line(cython.address(self.job_id[i]), SOON)
+        if self.ruled:
+            prefetch_line(cython.address(self.shape[i]), SOON)
+            prefetch_line(cython.address(self.refused[i]), SOON)
         return 0
 
     def fire(self, now):
@@ -263,6 +268,10 @@ class Arrivals(Source):
         jobs.at[slot].row = self.first_row + i
         jobs.at[slot].job_id = self.job_id[i]
         if self.bare and self.gives_up < 0:
+            if self.ruled:
+                jobs.at[slot].shape = self.shape[i]
+                if self.refused[i] >= 0:
+                    return sim.reject(slot, self.site.reasons[self.refused[i]])
             return sim.enter(slot, -1)
         later = time - self.submit[i]
         if self.user is not None:

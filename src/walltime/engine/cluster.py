@@ -236,10 +236,12 @@ class Cluster(ClusterView):
         self.moved = True
         if self.several:
             self.ledger.domain = view.number
-        if self.plain is None:
-            self.set_time(now)
-        else:
+        if self.plain is not None:
             self.set_plain_time(now)
+        elif self.quotas is None and len(self.reserved) == 0:
+            self.ledger.set_time(now)
+        else:
+            self.set_time(now)
         if domain.dynamic or domain.periodic or domain.lines is not None:
             domain.prepare(now)
         causes = domain.causes

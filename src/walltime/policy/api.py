@@ -798,7 +798,7 @@ class Pass:
         """The same; but where only this job has a reservation, what is kept for it may stay until it is reserved again:
         whether it does. Its own is not in its way; no other job may be asked about meanwhile."""
         self.forget_promises()
-        if self.raw_ledger.holds_only(slot):
+        if self.raw_ledger.holds_only(slot) or self.raw_ledger.keeps_number(slot):
             self.jobs.at[slot].promise = -1
             return True
         self.raw_ledger.release_holds()

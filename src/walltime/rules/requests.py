@@ -81,7 +81,7 @@ class RequestBook:
         sets = self._find_sets([key for key, _ in asked.values()])
         for place, (key, request) in asked.items():
             shape[place] = self.ledger.intern(request, sets[key])
-        return shape[group], reasons, why[group]
+        return shape[group], reasons, why[group] if reasons else np.full(len(group), -1, np.int64)
 
     def _simple(self, told: dict[str, list[Any]], count: int, queue: int) -> Array:
         """The shapes of requests for cores and nodes alone, and for cores and memory of one node, which are most of
@@ -171,15 +171,17 @@ class RequestBook:
 def group_rows(columns: list[Array]) -> tuple[Array, Array]:
     """Rows that are equal in all columns form a group: a row of each, and the group of each row."""
     size = len(columns[0])
-    group = np.zeros(size, np.int64)
+    group: Array | None = None
     for column in columns:
         low = int(column.min(initial=0))
         span = int(column.max(initial=0)) - low + 1
-        codes = column.astype(np.int64) - low
         if span > SPAN * (size + SPAN):
             values, codes = np.unique(column, return_inverse=True)
             span = len(values)
-        group = _number(group * span + codes)
+        else:
+            codes = np.subtract(column, low, dtype=np.int64)
+        group = _number(codes if group is None else group * span + codes)
+    assert group is not None, "there is a column"
     first = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
     first[group] = np.arange(size)
     return first, group

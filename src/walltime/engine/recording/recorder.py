@@ -241,6 +241,13 @@ class Recorder:
         c: cython.p_longlong = words(placed.chunk)
         c[at] = row
         c[at + 1] = self.found
+        if ranges.end + self.found <= len(ranges.chunk):
+            c = words(ranges.chunk)
+            for k in range(self.found):
+                c[ranges.end + k] = self.around[k]
+            ranges.end += self.found
+            ranges.size += self.found
+            return 0
         for k in range(self.found):
             at = ranges.next()
             ranges.chunk[at] = self.around[k]

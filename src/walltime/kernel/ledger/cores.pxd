@@ -37,6 +37,7 @@ cdef class Ledger(Bounds):
     cpdef int unhold(self, Py_ssize_t slot) except -1
     cpdef int release_holds(self) except -1
     cdef bint holds_only(self, Py_ssize_t slot) except? -1
+    cdef bint keeps_number(self, Py_ssize_t slot) except? -1
     cpdef long long advance(self, Py_ssize_t slot) except? -1
     cdef bint track(self, Queue queue) except -1
     cdef int begin_moves(self) except -1

@@ -141,6 +141,10 @@ class Ledger(Bounds):
         """Whether the only hold is of this job, and one that is better changed than made again."""
         return False
 
+    def keeps_number(self, slot):
+        """The same of one that keeps a number of cores on nodes."""
+        return False
+
     def advance(self, slot):
         """Move the job's hold to the earliest time at which it fits, never later than it is; its start."""
         start: cython.longlong = self.jobs.at[slot].promise

@@ -98,12 +98,13 @@ class Fitting(Recalling):
         finally:
             pool.undo(0)
 
+    @cython.final
     def fits_among(self, slot):
         """The same on what the pool shows."""
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         d: cython.Py_ssize_t = self.demand_of[x]
         nodes: cython.longlong = self.nodes_of[x]
-        pool: NodePool = self.pools[self.set_of[x]]
+        pool: NodePool = cython.cast(NodePool, self.pools[self.set_of[x]])
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # a job that starts is there for a moment
         end: cython.longlong = self.now + length
         if self.cores_of[x] > pool.total or length > self.longest:

@@ -27,6 +27,8 @@ class Holding(Naming):
             or (self.planned_for == slot and self.planned_at == start and self.planned == self.changes())
         ):
             return self.renew(slot, x, start, end)
+        if self.keeps_number(slot):
+            return self.renew_number(slot, x, start, end)
         found: cython.bint = self.is_found(slot, start)
         if not found:
             self.recalled = self.swept_for = self.tabled_for = -1
@@ -54,6 +56,34 @@ class Holding(Naming):
         if self.memory.count > 0:
             self.compare(h)
         self.lay_hold(h)
+        self.version += 1
+        return self.bound()
+
+    def keeps_number(self, slot):
+        h: cython.Py_ssize_t = self.held_by(slot)
+        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        if h < 0 or self.holds != 1 or self.counted != 1 or self.over > 0 or self.pins > 0 or self.tries > 0:
+            return False
+        if self.memory.count > 0 or x < 0 or self.held_shape[h] != x or self.jobs.at[slot].choice >= 0:
+            return False
+        return self.any_serve(x) and not self.licensed_of[x]
+
+    def renew_number(self, slot, x, start, end):
+        """The only hold, a number of cores, is for another time; where that is the same, so is all else."""
+        h: cython.Py_ssize_t = self.held_by(slot)
+        cores: cython.longlong = self.takes(x)
+        self.pure = False
+        self.recalled = self.swept_for = self.tabled_for = -1
+        if self.held_start[h] == start and self.held_end[h] == end and self.held_count[h] == cores:
+            return self.bound()
+        self.plan_hold(h, 1)
+        self.held_start[h] = start
+        self.held_end[h] = end
+        self.held_count[h] = cores
+        self.plan_hold(h, -1)
+        self.edge = min(self.edge, start, end)
+        self.timelines.eases += 1
+        self.valid_from = self.timelines.eases
         self.version += 1
         return self.bound()
 

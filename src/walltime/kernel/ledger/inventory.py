@@ -517,6 +517,7 @@ class Inventory(Ledger):
                 return True
         return False
 
+    @cython.final
     def cores_within(self, slot, s):
         """Cores that the running job has on nodes of the set."""
         k: cython.Py_ssize_t
@@ -534,10 +535,12 @@ class Inventory(Ledger):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         return self.takes(x) // self.everything.top
 
+    @cython.final
     def any_serve(self, x):
         """Whether any cores of its set serve the request, or any nodes where they are given as a whole."""
         return self.any_of[x] and not (self.whole and self.capacity != self.size)
 
+    @cython.final
     def takes(self, x):
         """Cores that the request takes: of whole nodes, which are all alike, all."""
         nodes: cython.longlong = self.nodes_of[x]

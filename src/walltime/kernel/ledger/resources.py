@@ -54,6 +54,7 @@ class ResourceLedger(Holding):
         self.enroll(slot, end, True)
         return self.bound()
 
+    @cython.final
     def settle(self, slot, x, pool: NodePool):
         """The job is on the chosen nodes, and has its licences."""
         k: cython.Py_ssize_t

@@ -20,4 +20,5 @@ cdef class SetBounds(SetProfiles):
     cdef long long most_beside(self, Py_ssize_t h, Py_ssize_t s) except? -1
     cdef long long barred_by(self, long long e) noexcept
     cdef int bound(self) except -1
+    cdef bint knows_spare(self) noexcept
     cdef long long extra_of(self, Py_ssize_t s) except? -1

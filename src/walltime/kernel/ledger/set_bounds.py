@@ -152,7 +152,15 @@ class SetBounds(SetProfiles):
         if now >= self.edge:
             self.version += 1
             self.find_edge()
+        elif self.knows_spare():
+            self.window = self.held_start[self.lone[0]] - now
+            return 0
         return self.bound()
+
+    @cython.final
+    def knows_spare(self):
+        """Whether nothing but numbers has changed since the only hold was measured, a number of cores itself."""
+        return self.spared[0] == self.version and self.pins == 0 and self.over == 0 and self.named == 0
 
     def find_edge(self):
         """When next a hold begins or ends."""
@@ -271,8 +279,8 @@ class SetBounds(SetProfiles):
             self.free = self.extra = self.everything.total
             self.longest = self.closing = self.window = NEVER
             return 0
-        if self.spared[0] == self.version and self.pins == 0 and self.over == 0 and self.named == 0:
-            self.free = self.everything.total  # nothing but numbers has changed since the only hold was measured
+        if self.knows_spare():
+            self.free = self.everything.total
             self.extra = max(0, min(self.free, self.spare[0]))
             self.window = self.held_start[self.lone[0]] - self.now
             return 0

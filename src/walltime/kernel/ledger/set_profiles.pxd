@@ -20,3 +20,6 @@ cdef class SetProfiles(Inventory):
     cdef bint apart(self, Py_ssize_t s) noexcept
     cdef long long kept_by_name(self, Py_ssize_t s, long long time, Py_ssize_t slot) noexcept
     cdef int enroll(self, Py_ssize_t slot, long long end, bint enters) except -1
+    cdef int enroll_cores(self, Py_ssize_t k, Py_ssize_t slot, long long end, bint enters) except -1
+    cdef int plan_cores(self, Py_ssize_t k, long long end, long long cores) except -1
+    cdef int enroll_followed(self, Py_ssize_t slot, long long end, bint enters) except -1

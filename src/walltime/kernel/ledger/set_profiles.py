@@ -56,10 +56,18 @@ class SetProfiles(Inventory):
     def enroll(self, slot, end, enters):
         """The job enters or leaves the list of running jobs of every set that has one."""
         k: cython.Py_ssize_t
-        cores: cython.longlong
+        if self.follows > 0:
+            self.enroll_followed(slot, end, enters)
+        if self.sets == 1:
+            return self.enroll_cores(0, slot, end, enters)
+        for k in range(self.sets):
+            self.enroll_cores(k, slot, end, enters)
+        return 0
+
+    def enroll_followed(self, slot, end, enters):
+        """The same in the lists that tell which jobs they are."""
+        k: cython.Py_ssize_t
         profile: RunningProfile
-        ends: ReleaseProfile
-        plan: Availability
         for k in range(self.follows):
             if self.within(slot, self.followed[k]):
                 profile = self.profiles[self.followed[k]]
@@ -67,24 +75,32 @@ class SetProfiles(Inventory):
                     profile.insert(end, self.jobs.at[slot].seq, slot)
                 else:
                     profile.remove(end, self.jobs.at[slot].seq)
-        for k in range(self.sets):
-            if self.ends[k] is None:
-                continue
-            ends = cython.cast(ReleaseProfile, self.ends[k])
-            cores = self.cores_within(slot, k)
-            if self.spared[k] == self.version and end > self.held_start[self.lone[k]]:
-                self.spare[k] += -cores if enters else cores
-            if cores > 0:
-                if enters:
-                    ends.insert(end, cores)
-                else:
-                    ends.remove(end, cores)
-                if self.plans[k] is not None:
-                    cores = -cores if enters else cores
-                    self.planned_free[k] += cores
-                    plan = self.plans[k]
-                    plan.add(self.now, end, cores)
         return 0
+
+    @cython.final
+    def enroll_cores(self, k, slot, end, enters):
+        """The same in what set k knows of the cores that its jobs will free, where it was asked for."""
+        if self.ends[k] is None:
+            return 0
+        ends: ReleaseProfile = cython.cast(ReleaseProfile, self.ends[k])
+        cores: cython.longlong = self.cores_within(slot, k)
+        if self.spared[k] == self.version and end > self.held_start[self.lone[k]]:
+            self.spare[k] += -cores if enters else cores
+        if cores == 0:
+            return 0
+        if enters:
+            ends.insert(end, cores)
+        else:
+            ends.remove(end, cores)
+        if self.plans[k] is not None:
+            self.plan_cores(k, end, -cores if enters else cores)
+        return 0
+
+    def plan_cores(self, k, end, cores):
+        """From now to `end` so many cores more are free in what is planned for set k."""
+        plan: Availability = self.plans[k]
+        self.planned_free[k] += cores
+        return plan.add(self.now, end, cores)
 
     def number(self, s, time, slot):
         """Cores of the set that are left at that time, now or later, beside running jobs and the holds of others."""

@@ -193,6 +193,34 @@ def test_the_bounds_are_what_is_left_beside_the_only_hold():
     assert (site.ledger.window, site.ledger.extra) == (NEVER, 4)
 
 
+@pytest.mark.parametrize("anew", [False, True])
+def test_the_only_hold_is_changed_as_if_it_were_made_again(anew):
+    """Of 8 cores 2 are free, 3 more from 7 on, 2 from 9, 1 from 12; 4 are kept from 7 on. Those 3 are free at once and
+    gone for longer: from 9 on. The last one comes free early: still from 9 on, with one to spare."""
+    site = Site([[4], [4]])
+    jobs = [site.add(cores, 0, estimate=end) for cores, end in ((2, 9), (1, 12), (3, 7))]
+    for slot in jobs:
+        site.start(slot)
+    head = site.add(4, 0)
+
+    def reserve() -> tuple[int, int, int, int]:
+        if anew:
+            site.ledger.release_holds()
+        time, names = site.reserve(head)
+        assert names == []
+        return time, site.ledger.free, site.ledger.window, site.ledger.extra
+
+    assert reserve() == (7, 2, 7, 1)
+    site.ledger.give(jobs[2])
+    site.start(site.add(3, 0, estimate=20))
+    for now in (1, 2):
+        site.ledger.set_time(now)
+        assert reserve() == (9, 2, 9 - now, 0)
+    site.ledger.give(jobs[1])
+    assert (site.ledger.free, site.ledger.extra) == (3, 1)
+    assert reserve() == (9, 3, 7, 1)
+
+
 def test_a_domain_drops_its_own_holds_only():
     site = Site([[2], [2]])
     site.start(site.add(4, 2))
