@@ -33,7 +33,10 @@ end."""
 NOWHERE = 0xFFFF
 """The cluster of a job that has none yet, in the sixteen bits that it has."""
 PLACED = ("row", "ranges")
-"""Which row of the allocations, or of the short rows, is on nodes, and how many of the next ranges tell on which."""
+"""Which row of the allocations is on nodes, and how many of the next ranges tell on which: as `take` and `of` have
+it."""
+RANGES = cython.declare(cython.Py_ssize_t, 20)
+"""Bits of a word of `placed` that are the ranges; the others are the row, also of the short rows."""
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
@@ -108,9 +111,9 @@ class Recorder:
         self.jobs = Rows(len(JOB))
         self.allocations = Rows(len(ALLOCATION))
         self.plain = Rows(len(PLAIN))
-        self.placed = Rows(len(PLACED))
+        self.placed = Rows(1)
         self.ranges = Rows(1)
-        self.plain_placed = Rows(len(PLACED))
+        self.plain_placed = Rows(1)
         self.plain_ranges = Rows(1)
         self.moved = Rows(1)
         self.open = -1
@@ -124,7 +127,8 @@ class Recorder:
         """What one would have written, from the tables."""
         made = Recorder()
         made.jobs, made.allocations = Rows.of(jobs), Rows.of(allocations)
-        made.placed, made.ranges = Rows.of(placed), Rows.of(ranges)
+        made.placed = Rows.of((placed[:, 0] << RANGES | placed[:, 1]).reshape(-1, 1))
+        made.ranges = Rows.of(ranges)
         return made
 
     def job(self, t: JobTable, slot, end):
@@ -205,6 +209,12 @@ class Recorder:
         k: cython.Py_ssize_t
         found: cython.Py_ssize_t = ledger.describe(slot)
         cores: cython.longlong = 0
+        if found == 1:
+            cores = ledger.ranges[0]
+            self.around[0] = cores
+            self.found = 1
+            self.cores = ((cores >> 24 & 0xFFFFF) + 1) * (cores & 0xFFFFFF)
+            return 0
         if found > len(self.around):
             self.around = integers(2 * found)
         for k in range(found):
@@ -239,8 +249,7 @@ class Recorder:
         k: cython.Py_ssize_t
         at: cython.Py_ssize_t = placed.next()
         c: cython.p_longlong = words(placed.chunk)
-        c[at] = row
-        c[at + 1] = self.found
+        c[at] = row << RANGES | self.found
         if ranges.end + self.found <= len(ranges.chunk):
             c = words(ranges.chunk)
             for k in range(self.found):
@@ -293,10 +302,8 @@ class Recorder:
 
     def placements(self) -> tuple:
         """The rows of the allocations that were on nodes, how many ranges each has, and these ranges, in order."""
-        row, count = (
-            np.concatenate([self.placed.column(number), self.plain_placed.column(number)])
-            for number in range(len(PLACED))
-        )
+        placed = np.concatenate([self.placed.column(0), self.plain_placed.column(0)])
+        row, count = placed >> RANGES, placed & ((1 << RANGES) - 1)
         row[self.placed.size :] += self.allocations.size
         return row, count, np.concatenate([self.ranges.column(0), self.plain_ranges.column(0)])
 

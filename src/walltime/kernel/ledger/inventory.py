@@ -563,7 +563,13 @@ class Inventory(Ledger):
         return "more nodes of that size than the cluster has"
 
     def describe(self, slot):
-        found: cython.Py_ssize_t = self.shares.describe(slot)
+        found: cython.Py_ssize_t
+        share: cython.longlong
+        if self.shares.length[slot] == 1:
+            share = self.shares.at[self.shares.first[slot]]
+            self.ranges[0] = share >> 24 << 44 | (share & CORES)
+            return 1
+        found = self.shares.describe(slot)
         if len(self.ranges) != len(self.shares.ranges):
             self.ranges = self.shares.ranges
         return found

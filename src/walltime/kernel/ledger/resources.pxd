@@ -10,5 +10,6 @@ cdef class ResourceLedger(Holding):
     cpdef int keep_shut(self, Py_ssize_t blocker, object nodes, long long start, long long end) except -1
     cpdef int put_back(self, Py_ssize_t slot, object where) except -1
     cdef int put_licences(self, Py_ssize_t slot, Py_ssize_t x) except -1
+    cdef int settle_one(self, Py_ssize_t slot, NodePool pool) except -1
     cdef int settle(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool) except -1
     cdef bint has_nodes(self, Py_ssize_t job, Py_ssize_t x, object where, long long end) except? -1

@@ -44,6 +44,11 @@ class ResourceLedger(Holding):
         if self.may_take_all(x, pool):
             pool.clear()
             self.placing.spread(pool, self.cores_of[x], slot)
+            if pool.chosen == 1 and not self.timed and pool.share[0] == self.cores_of[x] and not self.whole:
+                self.settle_one(slot, pool)
+                self.jobs.at[slot].holding = 1
+                self.enroll(slot, end, True)
+                return self.bound()
             self.divide(slot, x, pool)
         elif self.parts_in[x] > 0:
             self.choose_parts(slot, x, pool, until)
@@ -83,6 +88,16 @@ class ResourceLedger(Holding):
                 used[node[k] * kinds] += share[k]
                 pool.set(node[k], free[node[k]] - share[k])
         return self.put_licences(slot, x) if self.licensed_of[x] else 0
+
+    @cython.final
+    def settle_one(self, slot, pool: NodePool):
+        """The same of a job on one node, of which numbers of cores tell everything: most jobs are small."""
+        i: cython.Py_ssize_t = pool.node[0]
+        cores: cython.longlong = pool.share[0]
+        self.shares.allot_one(slot, i << 24 | cores)
+        self.jobs.at[slot].speed = self.pace[i]
+        self.timelines.used[i * self.timelines.kinds] += cores
+        return pool.set(i, pool.value[i] - cores)
 
     def put_licences(self, slot, x):
         k: cython.Py_ssize_t

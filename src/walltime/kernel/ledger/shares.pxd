@@ -6,6 +6,7 @@ cdef class Shares:
     cdef Py_ssize_t end
     cdef long long[::1] spare
     cdef int allot(self, Py_ssize_t slot, Py_ssize_t nodes) except -1
+    cdef int allot_one(self, Py_ssize_t slot, long long share) except -1
     cdef int release(self, Py_ssize_t slot) noexcept
     cdef long long remove(self, Py_ssize_t slot, Py_ssize_t node) noexcept
     cdef Py_ssize_t first_of(self, Py_ssize_t slot) noexcept

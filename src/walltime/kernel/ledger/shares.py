@@ -46,6 +46,19 @@ class Shares:
         self.length[slot] = nodes
         return 0
 
+    def allot_one(self, slot, share):
+        """The only share of the job."""
+        at: cython.Py_ssize_t = self.spare[0]
+        if at < 0 or slot >= len(self.first):
+            self.allot(slot, 1)
+            at = self.first[slot]
+        else:
+            self.spare[0] = self.at[at]
+            self.first[slot] = at
+            self.length[slot] = 1
+        self.at[at] = share
+        return 0
+
     def release(self, slot):
         """The job has no shares any more."""
         size: cython.Py_ssize_t = 1
