@@ -87,8 +87,8 @@ def calibrate(
 ) -> Calibration:
     """Replays a log, by default the scenario's own, and compares it with itself; raises InputError.
 
-    `reading` says how the log is read: `format`, `timezone`, `columns` as in a scenario's `workload`. `observe` makes
-    an engine's observer of what is ready to run.
+    `reading` says how the log is read: `format`, `timezone`, `columns`, `collections`, `host` as in a scenario's
+    `workload`. `observe` makes an engine's observer of what is ready to run.
     """
     from walltime.pipeline import prepare
 

@@ -124,7 +124,7 @@ def test_what_a_replay_cannot_show_of_another_limit_is_said(command: Command, si
 
 
 def test_every_command_that_reads_a_trace_has_the_same_options_for_it() -> None:
-    """Where one of them is there all are; in `walltime slurm` --map is of queues, and a scenario says the rest."""
+    """Where one of them is there all are."""
     from typer.main import get_command
 
     from walltime.cli.app import app
@@ -136,12 +136,13 @@ def test_every_command_that_reads_a_trace_has_the_same_options_for_it() -> None:
             else:
                 yield f"{path}{name}", inner
 
-    wanted = {"--input-format", "--timezone", "--map"}
+    wanted = {"--input-format", "--timezone", "--map", "--collections", "--host"}
     readers = {}
     for name, command in walk(get_command(app)):
         options = {option for parameter in command.params for option in parameter.opts}
         told = " ".join((getattr(one, "help", "") or "") for one in command.params if one.param_type_name == "argument")
-        if not name.startswith("slurm ") and (options & wanted or "trace" in told.lower()):
+        if options & wanted or "trace" in told.lower():
             readers[name] = wanted - options
     assert set(readers) >= {"run", "calibrate", "site import", "workload info", "workload compare", "workload fit"}
+    assert set(readers) >= {"slurm run", "slurm shell", "slurm compare-releases"}
     assert {name: lacking for name, lacking in readers.items() if lacking} == {}

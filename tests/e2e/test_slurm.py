@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from command_line import Command, start
 
+import walltime
 from walltime.core.errors import InputError
 from walltime.slurm.packages import find_installation
 from walltime.workload.snapshot.files import read_snapshot
@@ -391,8 +392,19 @@ def test_wrong_words(command: Command, jobs: Path, tmp_path: Path) -> None:
     command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", "--qos", SITE / "qos.txt").refused("associations")
     command("slurm", "run", jobs, "--conf", SITE / "slurm.conf", "--set", "Wonder=1", "-q").refused("Wonder")
     (tmp_path / "odd.csv").write_text("submit,run_time,requested_time,queue\n0,10,60,debug\n")
-    command("slurm", "run", "odd.csv", "--conf", SITE / "slurm.conf", "-q").refused("debug", "--map")
+    command("slurm", "run", "odd.csv", "--conf", SITE / "slurm.conf", "-q").refused("debug", "--partition")
+    command("slurm", "run", "odd.csv", "--conf", SITE / "slurm.conf", "-q", "--partition", "debug=batch").done()
     command("slurm", "run", "odd.csv", "--conf", SITE / "slurm.conf", "-q", "--map", "debug=batch").done()
+
+
+def test_a_log_is_read_as_the_options_say(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("sub,length,asked\n2024-03-01T09:00:00,1,60\n2024-03-01T09:10:00,1,60\n")
+    how = ["--map", "submit=sub", "--map", "run_time=length:min", "--map", "requested_time=asked:min"]
+    how += ["--timezone", "Europe/Prague", "--map", "*=batch", "--until", "2024-03-01T12:00"]
+    command("slurm", "run", "log.csv", "--conf", SITE / "slurm.conf", "-q", *how, "--output", "out").done()
+    result = walltime.load(tmp_path / "out")
+    assert result.summary["origin"] == {"epoch": 1709247600.0, "timezone": "Europe/Prague"}
+    assert result.jobs["run_time"].to_list() == [60.0, 60.0]
 
 
 def test_without_the_packages(command: Command, jobs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, out, say
-from walltime.cli.trace import Format, Map, Timezone
+from walltime.cli.trace import Collections, Format, Host, Map, Timezone
 from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def calibrate(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     plugins: Plugins = None,
 ) -> None:
@@ -54,9 +56,10 @@ def calibrate(
     from walltime.cli.run.forewarning import Forewarning
     from walltime.workload.formats.mapped import parse_map
 
-    columns = dict(parse_map(map_)) if map_ else None
+    how: dict[str, Any] = {"format": input_format, "timezone": timezone, "collections": collections, "host": host}
+    how["columns"] = dict(parse_map(map_)) if map_ else None
     warn = None if as_json else partial(Forewarning, "calibrate")
-    told = replay(scenario, log, warn, format=input_format, timezone=timezone, columns=columns)
+    told = replay(scenario, log, warn, **how)
     kept = write_calibration(place_of(scenario), told.as_data()) if keep else None
     if as_json:
         emit(told.as_data() | {"kept": None if kept is None else str(kept)})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.terminal.console import emit, remark, say
-from walltime.cli.trace import Format, Map, Timezone, refuse_existing
+from walltime.cli.trace import Collections, Format, Host, Map, Timezone, refuse_existing
 
 if TYPE_CHECKING:
     from walltime.site.importing.scenario import Imported
@@ -45,6 +45,8 @@ def import_(
     input_format: Format = None,
     timezone: Timezone = None,
     map_: Map = None,
+    collections: Collections = None,
+    host: Host = None,
     cloud: Cloud = False,
     drop_unknown: Drop = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
@@ -64,7 +66,8 @@ def import_(
     if output is not None:
         refuse_existing(output, force)
     folder = Path.cwd() if output is None else output.absolute().parent
-    how = {"format": input_format, "columns": dict(parse_map(map_)) if map_ else None}
+    how: dict[str, Any] = {"format": input_format, "collections": collections, "host": host}
+    how["columns"] = dict(parse_map(map_)) if map_ else None
     options: dict[str, Any] = {"cloud": cloud, "drop_unknown": drop_unknown, "reading": how}
     made = import_site(files, release=release, timezone=timezone, folder=folder, **options)
     parse(made.data)  # that it is a scenario is known before it is written

@@ -8,6 +8,7 @@ import typer
 
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, say
+from walltime.cli.trace import Collections, Format, Host, Reading, Timezone
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -102,11 +103,17 @@ SETTINGS = typer.Option(
     "word alone; no: without it); may be repeated.",
     rich_help_panel=SITE,
 )
-MAP = typer.Option(
-    "--map",
+PARTITIONS = typer.Option(
+    "--partition",
     metavar="QUEUE=PARTITION",
     help="Where the jobs of a queue of the trace go that is no partition; * for all others. May be repeated.",
     rich_help_panel=SITE,
+)
+MAP = typer.Option(
+    "--map",
+    metavar="OURS=THEIRS",
+    help="A column of a foreign table, as everywhere; where OURS is no column of ours, the same as --partition.",
+    rich_help_panel="Reading the log",
 )
 EVENTS = typer.Option(
     metavar="FILE",
@@ -158,7 +165,12 @@ PORT = typer.Option(metavar="N", help="The controller's port on the loopback. [d
 
 
 def _compose(
-    source: str, settings: list[str] | None, maps: list[str] | None, given: dict[str, Any], **others: Any
+    source: str,
+    settings: list[str] | None,
+    partitions: list[str],
+    given: dict[str, Any],
+    how: Reading,
+    **others: Any,
 ) -> Scenario:
     """The scenario that the options ask for; what is given replaces what a scenario file says.
 
@@ -180,12 +192,29 @@ def _compose(
     own = {key: value for key, value in given.items() if value is not None and value is not False}
     chosen: list[tuple[str, Any]] = [("engine", "slurm")]
     chosen += [(f"slurm.{key}", value) for key, value in own.items()] if isinstance(written, dict) else [("slurm", own)]
+    chosen += how.settings()
     chosen += [(key.replace("__", "."), value) for key, value in others.items() if value is not None]
-    for key, texts in (("settings", settings), ("partitions", maps)):
+    for key, texts in (("settings", settings), ("partitions", partitions)):
         if texts:
             before = written.get(key, {}) if isinstance(written, dict) else {}
             chosen.append((f"slurm.{key}", {**before, **dict(_split(text) for text in texts)}))
     return from_source(base, chosen)
+
+
+def _read_maps(
+    maps: list[str] | None,
+    partitions: list[str] | None,
+    input_format: str | None,
+    timezone: str | None,
+    collections: str | None,
+    host: str | None,
+) -> tuple[Reading, list[str]]:
+    """How the log is to be read, and where its queues go: --map may say both."""
+    from walltime.workload.formats.mapped import is_column
+
+    columns = [one for one in maps or () if is_column(one.partition("=")[0].strip())]
+    queues = [one for one in maps or () if one not in columns]
+    return Reading(input_format, timezone, tuple(columns), collections, host), [*queues, *(partitions or ())]
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -203,7 +232,12 @@ def run(
     qos: Annotated[str | None, QOS] = None,
     usage: Annotated[str | None, USAGE] = None,
     settings: Annotated[list[str] | None, SETTINGS] = None,
+    partitions: Annotated[list[str] | None, PARTITIONS] = None,
+    input_format: Format = None,
+    timezone: Timezone = None,
     maps: Annotated[list[str] | None, MAP] = None,
+    collections: Collections = None,
+    host: Host = None,
     events: Annotated[str | None, EVENTS] = None,
     commands: Annotated[bool, COMMANDS] = False,
     drop_unknown: Annotated[bool, DROP] = False,
@@ -248,7 +282,9 @@ def run(
     }
     given |= {"drop_unknown": drop_unknown, "cost": cost, "release": release, "slurmctld": slurmctld}
     given |= {"lead": lead, "launch": launch, "completion": completion, "epilog": epilog}
-    scenario = _compose(source, settings, maps, given, until=until, workload__missing_request=missing_request)
+    how, queues = _read_maps(maps, partitions, input_format, timezone, collections, host)
+    others: dict[str, Any] = {"until": until, "workload__missing_request": missing_request}
+    scenario = _compose(source, settings, queues, given, how, **others)
     hidden = quiet or as_json
     every = parse_seconds("--checkpoint", checkpoint)
     if every is not None and every <= 0:
@@ -270,7 +306,12 @@ def shell(
     qos: Annotated[str | None, QOS] = None,
     usage: Annotated[str | None, USAGE] = None,
     settings: Annotated[list[str] | None, SETTINGS] = None,
+    partitions: Annotated[list[str] | None, PARTITIONS] = None,
+    input_format: Format = None,
+    timezone: Timezone = None,
     maps: Annotated[list[str] | None, MAP] = None,
+    collections: Collections = None,
+    host: Host = None,
     events: Annotated[str | None, EVENTS] = None,
     commands: Annotated[bool, COMMANDS] = False,
     drop_unknown: Annotated[bool, DROP] = False,
@@ -303,7 +344,8 @@ def shell(
         "cloud": cloud,
     }
     given |= {"drop_unknown": drop_unknown, "release": release, "slurmctld": slurmctld}
-    scenario = _compose(source, settings, maps, given, until=until)
+    how, queues = _read_maps(maps, partitions, input_format, timezone, collections, host)
+    scenario = _compose(source, settings, queues, given, how, until=until)
     raise typer.Exit(enter_shell(scenario, command, user, port, any_command=commands))
 
 
@@ -315,7 +357,12 @@ def compare_releases(
     qos: Annotated[str | None, QOS] = None,
     usage: Annotated[str | None, USAGE] = None,
     settings: Annotated[list[str] | None, SETTINGS] = None,
+    partitions: Annotated[list[str] | None, PARTITIONS] = None,
+    input_format: Format = None,
+    timezone: Timezone = None,
     maps: Annotated[list[str] | None, MAP] = None,
+    collections: Collections = None,
+    host: Host = None,
     drop_unknown: Annotated[bool, DROP] = False,
     cloud: Annotated[bool, CLOUD] = False,
     until: Annotated[str | None, UNTIL] = None,
@@ -334,7 +381,9 @@ def compare_releases(
     from walltime.cli.slurm import site
 
     given: dict[str, Any] = {"conf": conf, "associations": associations, "qos": qos, "usage": usage, "cloud": cloud}
-    scenario = _compose(source, settings, maps, given | {"drop_unknown": drop_unknown}, until=until)
+    how, queues = _read_maps(maps, partitions, input_format, timezone, collections, host)
+    given |= {"drop_unknown": drop_unknown}
+    scenario = _compose(source, settings, queues, given, how, until=until)
     names = [name.strip() for name in releases.split(",") if name.strip()]
     if len(names) < 2:
         raise InputError("a comparison needs two releases", value=releases)

@@ -58,7 +58,7 @@ def import_site(
 ) -> Imported:
     """The scenario of a site's files; raises InputError. `folder` is where it is written: paths in it start there.
 
-    `reading` are `format` and `columns` of the log, where it does not tell them itself.
+    `reading` are `format`, `columns`, `collections` and `host` of the log, where it does not tell them itself.
     """
     words = _find_words(release)
     given = read_files(paths, words)

@@ -201,9 +201,7 @@ def _find_partition(queue: str, site: Site) -> str:
     names = [site.queues.get(name, name if name in site.partitions else rest or name) for name in queue.split(",")]
     for name in names:
         if name not in site.partitions:
-            what = (
-                "the trace has a queue that is no partition; --map QUEUE=PARTITION says where its jobs go (* for all)"
-            )
+            what = "the trace has a queue that is no partition; --partition QUEUE=PARTITION says where its jobs go"
             raise InputError(what, value=name, choices=site.partitions)
     return ",".join(dict.fromkeys(names))
 

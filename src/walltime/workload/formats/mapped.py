@@ -32,6 +32,11 @@ _MOMENTS = ("submit", "begin", "deadline", "cancel", "start", "end")
 _EXTRA = ("start", "end")
 
 
+def is_column(name: str) -> bool:
+    """Whether a map may give a column of this name."""
+    return name in COLUMNS or name in _EXTRA
+
+
 def parse_map(pairs: list[str]) -> dict[str, str]:
     """The map from texts such as `submit=time_submit` and `run_time=elapsed:min`."""
     found: dict[str, str] = {}
@@ -75,7 +80,7 @@ def _choose(path: str | Path, table: pl.DataFrame, columns: Mapping[str, str]) -
     """For each of our columns the table's column and its unit; the map comes before equal names."""
     chosen: dict[str, tuple[str, str | None]] = {name: (name, None) for name in table.columns if name in COLUMNS}
     for ours, text in columns.items():
-        if ours not in COLUMNS and ours not in _EXTRA:
+        if not is_column(ours):
             raise InputError("unknown workload column", value=ours, file=path, choices=(*COLUMNS, *_EXTRA))
         theirs, _, unit = (text, "", "") if text in table.columns else text.rpartition(":")
         theirs, unit = (theirs, unit.lower()) if theirs else (text, "")
