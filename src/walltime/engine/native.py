@@ -443,12 +443,14 @@ class Ignored:
         if any(layout.resources() != ["cores"] for layout in layouts):
             counted.add("gpus")  # where nodes tell what they have, one that tells no GPUs has none
         self.kinds = {kind: label for kind, label in (("memory", "memory"), ("gpus", "GPUs")) if kind not in counted}
+        self.kinds |= {} if layouts else {"licences": "licences"}
         self.counts: dict[str, int] = {}
 
     def look(self, batch: Workload) -> None:
         """Count those of a batch."""
         for kind, label in self.kinds.items():
             columns = [kind, f"{kind}_per_node", f"{kind}_per_core"]
-            masks = [batch.column(name) > 0 for name in columns if batch.has(name)]
+            least = 0 if kind == "licences" else 1  # a label's code
+            masks = [batch.column(name) >= least for name in columns if batch.has(name)]
             if masks and (count := int(np.count_nonzero(np.logical_or.reduce(masks)))):
                 self.counts[label] = self.counts.get(label, 0) + count

@@ -235,3 +235,13 @@ def test_the_audit_finds_a_wrong_shape():
         result.record.allocations = result.record.allocations.with_columns(nodes=pl.lit(nodes))
         assert audit(result.record) == []  # the tables alone do not tell what was asked for
         assert any(message in str(found) for found in audit(result.record, workload=jobs))
+
+
+def test_what_a_plain_number_of_cores_does_not_count_is_told():
+    work = walltime.Workload.from_columns(
+        submit=[0, 0, 0], run_time=[10, 10, 10], cores=[1, 1, 1], gpus=[2, 0, 0], licences=["matlab:9", "idl", None]
+    )
+    pool = walltime.simulate(work, cores=4)
+    assert pool.summary["facts"]["ignored"] == {"GPUs": 1, "licences": 2}
+    cluster = {"nodes": [{"count": 2, "cores": 2}], "licences": {"matlab": 9, "idl": 1}}
+    assert walltime.simulate(work, cluster=cluster).summary["facts"]["ignored"] == {"GPUs": 1}

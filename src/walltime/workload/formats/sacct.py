@@ -199,7 +199,7 @@ class _Log:
 
     def join_parts(self, columns: dict[str, Any]) -> dict[str, Any]:
         """The columns with one row for each heterogeneous job."""
-        return self.heterogeneous.join(columns, self.scanner.labels()["queue"])
+        return self.heterogeneous.join(columns, self.scanner.labels()["queue"], self.scanner.join_licences)
 
     def batch(self, columns: dict[str, Any], notes: dict[str, Any]) -> Workload:
         """A batch of a stream, with what was found in it."""

@@ -504,3 +504,19 @@ def count_gpus(text):
             last = words.pop()
             total += int(last) if last.isdigit() else 1
     return total
+
+
+def read_licences(text):
+    """Licences by name in a list of TRES such as cpu=4,license/matlab=2,license/ansys@server=1."""
+    found: dict = {}
+    for item in text.decode("utf-8", "replace").split(","):
+        name, _, amount = item.strip().partition("=")
+        if name.startswith("license/") and amount.isascii() and amount.isdigit() and name != "license/":
+            name = name[8:].replace("@", "_").replace(":", "_")
+            found[name] = found.get(name, 0) + int(amount)
+    return found
+
+
+def parse_licences(text):
+    """The same of a column's text such as matlab:2,ansys_server:1."""
+    return {name: int(count) for name, _, count in (item.rpartition(":") for item in text.split(","))}

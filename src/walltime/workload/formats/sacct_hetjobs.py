@@ -1,14 +1,15 @@
 """Heterogeneous jobs of Slurm, which sacct prints part by part (`12+0`, `12+1`): each becomes one job.
 
-The parts start together, so they are one request: its cores, nodes, memory and GPUs are the sums, its times the
-longest, and everything else is that of the first part. Where all nodes of the parts are alike, that is a request like
-any other. Where they are not, or are in different queues, the column `parts` says what each part has, for engines to
-honour or to refuse: a pool of cores needs the sum alone.
+The parts start together, so they are one request: its cores, nodes, memory, GPUs and licences are the sums, its times
+the longest, and everything else is that of the first part. Where all nodes of the parts are alike, that is a request
+like any other. Where they are not, or are in different queues, the column `parts` says what each part has, for engines
+to honour or to refuse: a pool of cores needs the sum alone.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,9 @@ class HeterogeneousJobs:
         self.names: list[str] = []
         self.count = 0
 
-    def join(self, columns: dict[str, Any], queues: list[str]) -> dict[str, Any]:
-        """The columns with one row for each job; `queues` are the names behind the codes of their queues."""
+    def join(self, columns: dict[str, Any], queues: list[str], licences: Callable[[list[int]], int]) -> dict[str, Any]:
+        """The columns with one row for each job; `queues` are the names behind the codes of their queues, `licences`
+        gives the code of what the licences of several codes are together."""
         jobs = find_parts(columns)
         if not jobs:
             return columns
@@ -42,6 +44,8 @@ class HeterogeneousJobs:
                 made["job_id"][first] = number
                 different[first] = self._describe(columns, rows, queues)
                 self._add_up(made, rows)
+                if "licences" in made:
+                    made["licences"][first] = licences([int(code) for code in columns["licences"][rows]])
                 kept[rows[1:]] = False
                 self.count += 1
         if (different >= 0).any():

@@ -1,5 +1,5 @@
 from walltime.workload.formats.sacct_fields cimport (
-    JOB, JOB_RAW, USER, GROUP, ACCOUNT, PARTITION, QOS, SUBMIT, ELIGIBLE, START, END, ELAPSED, ELAPSED_RAW, ALLOCATED_NODES, REQUESTED_NODES, NO_SUBMIT, NO_RUN, NO_CORES, NO_LIMIT, ARRAY, MALFORMED, ENDED, CANCELLED, UNKNOWN, BAD, Fields
+    JOB, JOB_RAW, USER, GROUP, ACCOUNT, PARTITION, QOS, SUBMIT, ELIGIBLE, START, END, ELAPSED, ELAPSED_RAW, ALLOCATED_NODES, REQUESTED_NODES, REQUESTED_TRES, ALLOCATED_TRES, NO_SUBMIT, NO_RUN, NO_CORES, NO_LIMIT, ARRAY, MALFORMED, ENDED, CANCELLED, UNKNOWN, BAD, Fields
 )
 
 cdef class Scanner(Fields):
@@ -27,9 +27,9 @@ cdef class Scanner(Fields):
     cdef list texts
     cdef list codes
     cdef list names
-    cdef Py_ssize_t[5] label_first
-    cdef Py_ssize_t[5] label_length
-    cdef int[5] label_code
+    cdef Py_ssize_t[6] label_first
+    cdef Py_ssize_t[6] label_length
+    cdef int[6] label_code
     cdef long long[::1] job_id
     cdef long long[::1] submit
     cdef long long[::1] run_time
@@ -46,6 +46,7 @@ cdef class Scanner(Fields):
     cdef int[::1] account
     cdef int[::1] queue
     cdef int[::1] qos
+    cdef int[::1] licences
     cdef int allocate(self) except -1
     cdef int reset_counts(self) except -1
     cdef int keep(self, const unsigned char[::1] data, Py_ssize_t begin) except -1
@@ -57,3 +58,4 @@ cdef class Scanner(Fields):
     cdef int keep_name(self) except -1
     cdef long long read_id(self, const unsigned char[::1] data) except -3
     cdef int encode(self, const unsigned char[::1] data, int column, int role) except? -2
+    cdef int encode_licences(self, const unsigned char[::1] data) except? -2

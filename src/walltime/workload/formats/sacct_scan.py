@@ -12,7 +12,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import UNLIMITED
-from walltime.workload.formats.sacct_fields import Fields, Role, Verdict
+from walltime.workload.formats.sacct_fields import Fields, Role, Verdict, parse_licences, read_licences
 
 if not cython.compiled:
     # fmt: off
@@ -42,7 +42,7 @@ REASONS = (
 
 _TIMES_AND_INTEGERS = ("job_id", "submit", "run_time", "requested_time", "cores", "nodes", "memory", "gpus",
                        "begin", "cancel", "recorded_wait")  # fmt: skip
-_LABELS = ("user", "group", "account", "queue", "qos")
+_LABELS = ("user", "group", "account", "queue", "qos", "licences")
 _REQUIRED = ("job_id", "submit", "run_time", "cores")
 _SECOND = cython.declare(cython.longlong, 1_000_000)
 _A_YEAR = cython.declare(cython.longlong, UNLIMITED // SECOND)
@@ -71,7 +71,7 @@ class Scanner(Fields):
         self.previous_submit = 0
         self.codes = [{} for _ in _LABELS]
         self.names = [[] for _ in _LABELS]
-        for i in range(5):
+        for i in range(6):
             self.label_length[i] = -1
         self.dropped_at = [[] for _ in REASONS]
         self.reset_counts()
@@ -101,6 +101,7 @@ class Scanner(Fields):
         self.account = arrays["account"]
         self.queue = arrays["queue"]
         self.qos = arrays["qos"]
+        self.licences = arrays["licences"]
         return 0
 
     def reset_counts(self):
@@ -125,7 +126,7 @@ class Scanner(Fields):
         at: cython.Py_ssize_t = start
         begin: cython.Py_ssize_t
         i: cython.int
-        for i in range(5):
+        for i in range(6):
             self.label_length[i] = -1  # positions mean nothing in another block
         while at < end:
             if self.rows == self.capacity:
@@ -259,6 +260,7 @@ class Scanner(Fields):
         self.account[row] = self.encode(data, 2, ACCOUNT)
         self.queue[row] = self.encode(data, 3, PARTITION)
         self.qos[row] = self.encode(data, 4, QOS)
+        self.licences[row] = self.encode_licences(data)
         self.rows = row + 1
         return 0
 
@@ -325,6 +327,42 @@ class Scanner(Fields):
         self.label_length[column] = length
         self.label_code[column] = code
         return code
+
+    def encode_licences(self, data):
+        """The code of the licences that the job held, else of those that it asked for; -1 for none."""
+        role: cython.int
+        at: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        for role in (ALLOCATED_TRES, REQUESTED_TRES):
+            at = self.first[role]
+            end = self.last[role]
+            while self.present[role] and at + 8 < end:
+                if data[at] == 108 and data[at + 7] == 47:  # license/matlab=2
+                    return self.add_licences([read_licences(self.block[at:end])])
+                while at < end and data[at] != 44:
+                    at += 1
+                at += 1
+        return -1
+
+    def add_licences(self, listed):
+        """The code of the licences in several mappings together; -1 for none."""
+        total: dict = {}
+        for licences in listed:
+            for name, count in licences.items():
+                total[name] = total.get(name, 0) + count
+        text = ",".join(f"{name}:{count}" for name, count in total.items() if count)
+        if not text:
+            return -1
+        code = self.codes[5].get(text)
+        if code is None:
+            code = len(self.names[5])
+            self.names[5].append(text)
+            self.codes[5][text] = code
+        return code
+
+    def join_licences(self, codes):
+        """The code of what the parts of a job hold together, of whose licences these are the codes."""
+        return self.add_licences([parse_licences(self.names[5][code]) for code in codes if code >= 0])
 
     def labels(self):
         """The names behind the codes of the label columns so far, by column."""

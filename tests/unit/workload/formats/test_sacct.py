@@ -213,6 +213,23 @@ def test_raw_columns_and_tres(tmp_path):
     assert dropped == {"cancelled before its start, without a time limit or an end": 2}  # there is no End
 
 
+def test_licences_are_read_from_tres(tmp_path):
+    header = "JobID|Submit|Elapsed|NCPUS|NNodes|State|ReqTRES|AllocTRES"
+    rest = "2024-03-01T09:00:00|01:00:00|4|1|COMPLETED"
+    lines = [
+        f"1|{rest}|cpu=4,license/matlab=1|billing=4,cpu=4,license/matlab=2,license/ansys@srv=1,node=1",
+        f"2|{rest}|cpu=4,license/matlab=2|",
+        f"3|{rest}|cpu=4|cpu=4,node=1",
+        f"4+0|{rest}|cpu=4,license/matlab=2|",
+        f"4+1|{rest}|cpu=4,license/idl=1,license/matlab=1|",
+    ]
+    jobs = read_sacct(log(tmp_path, *lines, header=header))
+    names = [*jobs.label_names("licences"), None]
+    assert [names[code] for code in jobs.column("licences")] == [
+        "matlab:2,ansys_srv:1", "matlab:2", None, "matlab:3,idl:1"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("text", "count"),
     [(b"gpu:2", 2), (b"gpu:tesla:4(S:0-1)", 4), (b"gres:gpu:3", 3), (b"gpu", 1), (b"craynetwork:1", 0)],

@@ -34,7 +34,8 @@ def records(draw):
         lambda amount, unit, per: f"{amount}{unit}{per}", st.integers(1, 999), st.sampled_from(["", *UNITS]),
         st.sampled_from(["", "n", "c"])))  # fmt: skip
     cores, gpus = draw(st.integers(0, 64)), draw(st.integers(0, 4))
-    tres = draw(st.sampled_from(["", f"cpu={cores},gres/gpu={gpus},mem=3G", f"billing=9,cpu={cores},mem=3G,node=1"]))
+    tres = draw(st.sampled_from(["", f"cpu={cores},gres/gpu={gpus},mem=3G", f"billing=9,cpu={cores},mem=3G,node=1",
+                                 f"cpu={cores},license/a@b={gpus},license/x=2,node=1"]))  # fmt: skip
     return {
         "JobID": form.format(number),
         "User": draw(st.sampled_from(["", "ann", "bo", "Jörg"])),
@@ -88,8 +89,13 @@ def expected(record):
         "requested_time": -1 if limit is None else limit * SECOND,
         "cores": cores,
         "nodes": nodes if 0 < nodes <= cores else -1,
-        "memory": memory(record["ReqMem"], cores, nodes) or (3 << 30 if tres else -1),
+        "memory": memory(record["ReqMem"], cores, nodes) or (3 << 30 if "mem" in tres else -1),
         "gpus": int(tres.get("gres/gpu", 0)),
+        "licences": ",".join(
+            f"{name[8:].replace('@', '_')}:{count}"
+            for name, count in tres.items()
+            if name.startswith("license/") and count != "0"
+        ),
         "cancel": end if cancelled else -1,
         "recorded_wait": -1 if cancelled or start is None else (start - submit) * SECOND,
         "user": record["User"],
@@ -129,3 +135,5 @@ def test_scanner_and_twin_agree(tmp_path_factory, lines, order, closed):
     assert np.where(cancel < 0, -1, cancel // SECOND + zero).tolist() == [job["cancel"] for job in jobs]
     names = [*found.label_names("user"), ""]
     assert [names[code] for code in found.column("user")] == [job["user"] for job in jobs]
+    licences = [*found.label_names("licences"), ""]
+    assert [licences[code] for code in found.column("licences")] == [job["licences"] for job in jobs]
