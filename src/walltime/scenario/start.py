@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from walltime.cluster import hostlist
 from walltime.cluster.nodes import SHARED
 from walltime.core.errors import InputError
-from walltime.core.time import SECOND, microseconds, parse_duration
+from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
 from walltime.scenario.part import Part
 from walltime.scenario.values import File, Model, Zone
@@ -24,16 +25,23 @@ if TYPE_CHECKING:
     from walltime.scenario.model import Scenario
 
 DAY = 86_400
+SLACK = 900.0
+"""By so many seconds `start.time` may be before what the snapshot tells: a person writes down about when that was."""
 RESOURCES = ("gpus", "gpus_per_node", "memory", "memory_per_node", "constraint", "licences")
 """What jobs of a snapshot may ask for beside cores and nodes, as columns of a workload."""
 RECOMMENDED = 'squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"'
 """What to ask squeue for."""
 
 
+def _as_text(value: Any) -> Any:
+    """A date as its text: YAML reads one that has no quotation marks."""
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
 class Start(Model):
     """The state that the simulation begins from, in place of an empty machine."""
 
-    time: str | float = Field(
+    time: Annotated[str | float, BeforeValidator(_as_text)] = Field(
         description="When that was: a date (`2026-11-15T12:00:00`), or seconds on the clock of the table of jobs. The "
         "workload's own time zero is this moment: its jobs are what comes after."
     )
@@ -96,9 +104,11 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
             begun = job.start if job.start is not None else None if job.elapsed is None else moment - job.elapsed
             if begun is None:
                 raise InputError("a running job tells neither its start nor for how long it runs", value=job.name)
+            _check_past(job, begun, "has started", moment, snapshot.source)
             begun = min(begun, moment)
             limit = max(limit, moment - begun + 1)  # one beyond its limit is taken to be about to end
         submit = job.submit if job.submit is not None else begun if begun is not None else moment
+        _check_past(job, submit, "was submitted", moment, snapshot.source)
         submit = min(submit, moment if begun is None else begun)
         rows.append(
             {
@@ -119,6 +129,14 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
             }
         )
     return rows
+
+
+def _check_past(job: Standing, when: float, what: str, moment: float, source: str) -> None:
+    """Raises InputError for what the snapshot tells of later than the start: another moment, or another zone."""
+    if when > moment + SLACK:
+        late = format_duration(when - moment)
+        told = f"a job of the snapshot {what} {late} after start.time; is that when it was taken, and in its time zone?"
+        raise InputError(told, value=job.name, file=source)
 
 
 def _is_loose(job: Standing, cluster: Cluster, uneven: dict[str, str]) -> bool:

@@ -166,3 +166,22 @@ def test_without_a_limit_the_queue_must_have_one(site):
     scenario["cluster"]["queues"] = {"long": {"max_time": "2h", "default": True}}
     result = walltime.simulate(scenario)
     assert result.jobs.filter(result.jobs["name"] == "1")["end"][0] == START - 1800 + 7200
+
+
+@pytest.mark.parametrize("time", ["2026-11-15", "2026-11-15T11:14:00", "2026-11-15T12:00:00+01:00"])
+def test_a_snapshot_of_after_the_start_is_refused(site, time):
+    """Its jobs were taken for jobs of that very moment: another day, or another zone, changed the answer unsaid."""
+    with pytest.raises(InputError, match=r"after start\.time"):
+        walltime.simulate(site("fcfs", time=time))
+
+
+def test_a_snapshot_is_taken_about_when_somebody_said(site):
+    assert starts(walltime.simulate(site("fcfs", time="2026-11-15T11:50:00")))["1"] == START - 1200
+
+
+def test_a_date_without_quotation_marks_is_one(site, tmp_path):
+    made = site("fcfs")
+    file = tmp_path / "site.yaml"
+    lines = ["workload: log.csv", "cluster: {cores: 4}", "start: {time: 2026-11-15T12:00:00, jobs: squeue.txt}"]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    assert starts(walltime.simulate(file)) == starts(walltime.simulate(made | {"cluster": {"cores": 4}}))
