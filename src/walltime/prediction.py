@@ -310,14 +310,19 @@ def _start_of(prepared: Any, row: int, moment: int, observe: Any) -> float | Non
 
         def __init__(self) -> None:
             self.deaf = True
+            self.reasons: dict[str, int] = {}  # of the jobs rejected so far
 
         def moved(self, engine: Any, slot: int, before: int, after: int) -> None:
-            if after not in looked_at or engine.jobs.row[slot] != row:
+            if after not in looked_at:
                 return
-            if after == State.RUNNING:
+            if engine.jobs.row[slot] == row and after == State.RUNNING:
                 self.wait = (int(engine.now) - moment) / SECOND
                 raise _StartedError
-            raise InputError("the job would be rejected: it can never run on this cluster, or a rule refuses it")
+            if after == State.REJECTED:
+                known, self.reasons = self.reasons, dict(engine.reasons)
+                if engine.jobs.row[slot] == row:
+                    why = [reason for reason, count in self.reasons.items() if count > known.get(reason, 0)]
+                    raise InputError(f"the job would be rejected: {why[0] if why else 'a rule refuses it'}")
 
     watch = Watch()
     with contextlib.suppress(_StartedError):

@@ -41,6 +41,10 @@ def test_a_prediction_depends_on_the_gpus(scenario):
     assert walltime.predict(scenario, **asked, memory="7G").waits[0] == 3600  # when job 3, with 1 GiB, has ended
     with pytest.raises(InputError, match="memory is not an amount of memory"):
         walltime.predict(scenario, **asked, memory="much")
+    with pytest.raises(InputError, match="the job would be rejected: more GPUs"):
+        walltime.predict(scenario, **asked, gpus=400)
+    with pytest.raises(InputError, match="the job would be rejected: no node has the property fast"):
+        walltime.predict(scenario, **asked, constraint="fast")
 
 
 STANDING = """JOBID|STATE|USER|CPUS|NODES|TIME_LIMIT|SUBMIT_TIME|START_TIME|NODELIST
