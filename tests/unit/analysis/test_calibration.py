@@ -11,6 +11,7 @@ import pytest
 import walltime
 from walltime.analysis.calibration.agreement import bound_trust, judge, measure_trust
 from walltime.analysis.calibration.file import find_trust, place_of, tell_calibration, write_calibration
+from walltime.analysis.report.words import describe
 from walltime.calibration import calibrate, count_failed
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
@@ -112,7 +113,11 @@ def test_the_figure_is_kept_beside_the_scenario_and_stands_on_what_follows(tmp_p
         found = walltime.simulate(tmp_path / f"{name}.yaml").summary["facts"]
         assert found["calibration"]["trust"] == 0
         assert tell_calibration(found).startswith("Trust 0 % (0 to 0 %): a replay of log.parquet")
-    assert "calibration" not in walltime.simulate(tmp_path / "other.yaml").summary["facts"]
+    other = walltime.simulate(tmp_path / "other.yaml")
+    assert "calibration" not in other.summary["facts"]
+    larger = walltime.simulate(tmp_path / "larger.yaml")
+    for shown in ([larger, other], [other, larger], [larger, larger]):  # the first may be older than the calibration
+        assert sum(line.startswith("Trust 0 %") for line in describe(shown)) == 1
     (tmp_path / "now.calibration.json").write_text(json.dumps({"kind": "walltime calibration", "trust": 2}))
     with pytest.raises(InputError, match="trust"):
         find_trust(tmp_path / "now.yaml")

@@ -119,8 +119,8 @@ def _describe_several(results: Sequence[Shown]) -> list[str]:
         parts = [_difference(names[0], name, found), found.tell_verdicts(), found.tell_jobs()]
         parts += _sides(base, result) if found.judged else []
         sentences.append(" ".join(part for part in parts if part))
-    if (trust := tell_calibration(base.summary.get("facts") or {})) is not None:
-        sentences.append(trust)
+    told = (tell_calibration(result.summary.get("facts") or {}) for result in results)
+    sentences += list(dict.fromkeys(trust for trust in told if trust is not None))
     sentences += _winner(names, [result.summary for result in results])
     sentences += [f"Careful: {remark}." for remark in find_remarks(results)]
     return sentences
