@@ -119,9 +119,21 @@ def test_few_nodes_stand_under_their_names_in_a_schedule() -> None:
     assert named == {"c01": 2, "c02": 6, "c03": 10, "big0": 16}
 
 
+def test_of_many_nodes_some_stand_under_their_names() -> None:
+    """Small nodes would have their names on top of each other: the next one is as far away as there is room."""
+    nodes = [{"count": 60, "cores": 1, "name": "c[01-60]"}, {"count": 10, "cores": 22, "name": "g[01-10]"}]
+    picture = plot("schedule", walltime.simulate({"workload": jobs(), "cluster": {"nodes": nodes}}))
+    (axes,) = [axes for axes in picture.figure.axes if axes.get_ylabel().startswith("nodes")]
+    named = [text.get_text() for text in axes.get_yticklabels()]
+    assert named == ["c01", "c21", "c41", *(f"g{number:02d}" for number in range(1, 11))]
+    boxes = [box for text, box in texts(picture.figure) if text in named]
+    assert all(not one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
 def test_partitions_are_told_apart_in_a_schedule() -> None:
     """Two on nodes of their own, one on all: a line where the first ends, and both names in their halves."""
     queues = {"short": {"nodes": ["n[0-1]"]}, "long": {"nodes": ["n[2-3]"], "default": True}, "night": {}}
+    queues["any"] = {"nodes": ["n[0-3]"]}  # all of them, told by name
     made = walltime.simulate({"workload": jobs(), "cluster": {"nodes": "4x6", "queues": queues}})
     figure = plot("schedule", made).figure
     (axes,) = [axes for axes in figure.axes if axes.get_ylabel().startswith("cores")]

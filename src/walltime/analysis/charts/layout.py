@@ -155,6 +155,7 @@ def _find_parts(record: Record, bands: tuple[Band, ...]) -> tuple[Band, ...]:
     own = {name: text for name, text in (record.facts.get("queues") or {}).get(bands[0].name, {}).items() if text}
     lows = bands[0].nodes
     sets = {name: set(read_numbers(text).tolist()) for name, text in own.items()}
+    sets = {name: nodes for name, nodes in sets.items() if len(nodes) < len(lows)}
     members = [tuple(name for name, nodes in sets.items() if node in nodes) for node in range(len(lows))]
     starts = [node for node, mine in enumerate(members) if not node or mine != members[node - 1]]
     if not 2 <= len(starts) <= MOST_PARTS:

@@ -244,13 +244,22 @@ def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
 
 
 def name_nodes(axes: Axes, plan: Schedule) -> None:
-    """Nodes under their names instead of numbers of cores, where the site gives them and they are few."""
-    if len(plan.names) == len(plan.nodes) and 0 < len(plan.nodes) <= _FEW_NODES:
+    """Nodes under their names instead of numbers of cores, where the site gives them; of many nodes some names."""
+    if 0 < len(plan.names) == len(plan.nodes):
         edges = np.append(plan.nodes, plan.rows)
-        every = -(-len(plan.names) // _NAMES)
-        axes.set_yticks(((edges[:-1] + edges[1:]) / 2)[::every], plan.names[::every])
+        middles = (edges[:-1] + edges[1:]) / 2
+        shown = list(range(len(middles))) if len(middles) <= _NAMES else find_apart(middles, plan.rows / _NAMES)
+        axes.set_yticks(middles[shown], [plan.names[number] for number in shown])
         axes.tick_params(axis="y", length=0)
         axes.set_ylabel("nodes, as high as their cores")
+
+
+def find_apart(places: np.ndarray, least: float) -> list[int]:
+    """Which of the rising places are at least so far apart, the first of them and then each next one."""
+    chosen = [0]
+    while (following := int(np.searchsorted(places, places[chosen[-1]] + least))) < len(places):
+        chosen.append(following)
+    return chosen
 
 
 def _name_bands(axes: Axes, plan: Schedule, theme: Theme) -> None:
