@@ -463,6 +463,17 @@ def test_names_are_short_printable_and_different() -> None:
     assert all(len(name) <= 28 for name in short_names(long))
 
 
+def test_results_with_other_zeros_have_no_calendar_in_common() -> None:
+    dated = {"origin": {"epoch": 1_704_067_200.0, "timezone": "Europe/Prague"}}
+    later = {"origin": {"epoch": 1_704_672_000.0, "timezone": "Europe/Prague"}}
+    axes = {
+        name: make_chart("jobs", [small("one", **dated), small("two", **facts)]).panels[0].x.label
+        for name, facts in {"the same": dated, "later": later, "none": {}}.items()
+    }
+    assert axes["the same"] == "date (UTC+1:00), 1 Jan 2024"
+    assert axes["later"] == axes["none"] == "hours:minutes since time zero of the trace"
+
+
 def test_a_clock_knows_its_zone() -> None:
     winter = Clock.of({"epoch": 1_704_067_200.0, "timezone": "Europe/Prague"}, 0.0)
     assert (winter.shift, winter.zone) == (1_704_070_800.0, "UTC+1:00")

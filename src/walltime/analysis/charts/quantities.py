@@ -165,9 +165,11 @@ def find_unit(results: Sequence[Shown]) -> str:
 
 
 def find_clock(results: Sequence[Shown]) -> Clock:
-    """How to write times of these results: the first one's calendar."""
+    """How to write times of these results: the first one's calendar, if all began at its zero, or else none."""
     record = results[0].record
     first = record.jobs["submit"].min()
+    if len({(result.record.facts.get("origin") or {}).get("epoch") for result in results}) > 1:
+        return Clock()
     return Clock.of(record.facts.get("origin"), float(first) if first is not None else 0.0)  # type: ignore[arg-type]
 
 
