@@ -127,7 +127,8 @@ def read_batches(
 
 
 def write(workload: Workload, path: str | Path) -> list[str]:
-    """Writes the workload in the format of the suffix, all or nothing; returns the columns that could not be kept."""
+    """Writes the workload in the format of the suffix, all or nothing; returns what could not be kept: columns, and of
+    a .csv the dates, which has nowhere to tell when its time zero was."""
     check_suffix(path)
     if Path(path).name.lower().endswith(SWF):
         from walltime.workload.formats.swf import write_swf
@@ -136,7 +137,7 @@ def write(workload: Workload, path: str | Path) -> list[str]:
     from walltime.workload.formats.parquet import write_table
 
     write_table(workload, path)
-    return []
+    return ["dates"] if str(path).lower().endswith(".csv") and workload.origin.epoch is not None else []
 
 
 def check_suffix(path: str | Path) -> None:

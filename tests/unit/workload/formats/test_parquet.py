@@ -166,3 +166,13 @@ def test_formats_agree(tmp_path):
         again = read(tmp_path / name)
         assert {key: meaning(again)[key] for key in jobs.columns} == meaning(jobs)
     assert gzip.decompress((tmp_path / "a.swf.gz").read_bytes()) == (tmp_path / "a.txt").read_bytes()
+
+
+def test_a_table_without_dates_says_so(tmp_path):
+    plain = Workload.from_columns(submit=[0.0], run_time=[1.0])
+    dated = Workload(plain.columns, origin=Origin(1_704_067_200.0, "Europe/Prague"))
+    assert write(dated, tmp_path / "t.csv") == ["dates"]
+    assert read(tmp_path / "t.csv").origin.epoch is None
+    assert write(dated, tmp_path / "t.parquet") == []
+    assert read(tmp_path / "t.parquet").origin == dated.origin
+    assert write(plain, tmp_path / "u.csv") == []
