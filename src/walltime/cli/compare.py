@@ -61,6 +61,7 @@ def compare(
     from walltime.analysis.compare import compare as compare_results
     from walltime.analysis.compare import distinct_labels
     from walltime.analysis.headline import LEGEND, compare_headlines, find_remarks
+    from walltime.experiments.answers.sides import find_trust
 
     if by is not None and by not in KEYS:
         raise InputError("--by", value=by, choices=KEYS)
@@ -72,7 +73,8 @@ def compare(
     if not analysis and not (by and whole) and (repeated := find_repeated(results, paths, store, repetitions)):
         groups = judge_groups(repeated, by, store) if by is not None else []
         margins = parse_margins(margin, [figure.key for figure in FIGURES])
-        show_repeated(repeated, margins, groups=groups, top=top, as_json=as_json)
+        trust = find_trust(store, repeated)
+        show_repeated(repeated, margins, groups=groups, top=top, trust=trust, as_json=as_json)
         return
     if margin is not None:
         raise InputError("--margin is for repetitions: results with other seeds, experiments or scenarios")

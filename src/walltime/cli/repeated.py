@@ -138,25 +138,30 @@ def show_repeated(
     figures: Sequence[str] = _HEADLINE,
     groups: Sequence[Change] = (),
     top: int = 10,
+    trust: Mapping[str, Any] | None = None,
     as_json: bool = False,
 ) -> None:
-    """Print the figures of each side over its repetitions, the verdicts on those after the first, and on groups.
+    """Print the figures of each side over its repetitions, the verdicts on those after the first, and on groups; and
+    the `trust` in their site.
 
     Of the headline only what stands for it is judged, and what has a margin: each comparison more makes all weaker.
     """
+    from walltime.analysis.calibration.file import tell_calibration
     from walltime.experiments.answers.sides import judge_sides
 
     judged = [key for key in figures if key in BRIEF or key in margins or key not in _HEADLINE]
     verdicts = judge_sides(sides, judged, margins=margins) if len(sides) > 1 else []
     if as_json:
         told = {"sides": [_as_data(side, figures) for side in sides], "verdicts": [one.as_dict() for one in verdicts]}
-        emit(told | ({"by": [change.as_data() for change in groups]} if groups else {}))
+        emit(told | ({"by": [change.as_data() for change in groups]} if groups else {}) | {"trust": trust})
         return
     _print_table(sides, figures)
     say(NOTE, style="dim")
     say()
     for verdict in verdicts:
         say(f"{verdict.sentence}.", style=_style(verdict))
+    if (line := tell_calibration({"calibration": trust})) is not None:
+        say(line)
     for change in groups:
         say()
         _print_change(change, top)
