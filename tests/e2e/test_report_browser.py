@@ -17,6 +17,7 @@ from browser import Page, open_browser
 import walltime
 from walltime.analysis.charts.chart import Axis, Clock
 from walltime.analysis.charts.ticks import find_ticks
+from walltime.analysis.report.encode import encode_clock
 from walltime.core.tables import OUTAGES
 from walltime.workload.synthesis.workflow_mix import Mix, add_workflows
 from walltime.workload.workflow import Task, Workflow
@@ -552,15 +553,21 @@ def test_ticks_are_those_of_the_pictures(opened: Any) -> None:
     ):
         if not (log and (kind in ("time", "share") or low <= 0)):
             cases.append((kind, log, low, high, count))
-    for shift, (kind, log, low, high, count) in itertools.product((None, 1_234_567_890.0), cases):
-        if shift is not None and kind != "time":
+    clocks = [
+        Clock(),
+        Clock(1_234_567_890.0, "UTC"),
+        Clock(1_234_567_890.0, "CET", ((100.0, 1_234_571_490.0, "CEST"),)),
+    ]
+    clocks.append(Clock.of({"epoch": 1_792_792_800.0, "timezone": "Europe/Prague"}, 0.0, 3.5e7))
+    for clock, (kind, log, low, high, count) in itertools.product(clocks, cases):
+        if clock.shift is not None and kind != "time":
             continue
-        expected = find_ticks(Axis("", kind, log), low, high, count, Clock(shift, "UTC"))
+        expected = find_ticks(Axis("", kind, log), low, high, count, clock)
         found = page.ask(
             "([axis, low, high, count, clock]) => walltime.Ticks.find(axis, low, high, count, clock)",
-            [{"kind": kind, "log": log}, low, high, count, {"shift": shift}],
+            [{"kind": kind, "log": log}, low, high, count, encode_clock(clock)],
         )
-        assert [text for _, text in found] == [text for _, text in expected], (kind, log, low, high, count, shift)
+        assert [text for _, text in found] == [text for _, text in expected], (kind, log, low, high, count, clock)
         assert [value for value, _ in found] == pytest.approx([value for value, _ in expected])
 
 

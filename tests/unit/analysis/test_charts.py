@@ -12,10 +12,11 @@ import pytest
 from handmade import allocation, job, outages, record
 from walltime import simulate
 from walltime.analysis.charts import KINDS, make_chart
-from walltime.analysis.charts.chart import Clock, short_names, shorten
+from walltime.analysis.charts.chart import Axis, Clock, short_names, shorten
 from walltime.analysis.charts.gaps import find_gaps
 from walltime.analysis.charts.layout import lay_out
 from walltime.analysis.charts.overtime import FAIR_SHARE, USE
+from walltime.analysis.charts.ticks import find_ticks
 from walltime.analysis.metrics import summarise
 from walltime.analysis.repetitions import find_repetitions, name_groups
 from walltime.analysis.series import series
@@ -472,6 +473,31 @@ def test_results_with_other_zeros_have_no_calendar_in_common() -> None:
     }
     assert axes["the same"] == "date (UTC+1:00), 1 Jan 2024"
     assert axes["later"] == axes["none"] == "hours:minutes since time zero of the trace"
+
+
+def test_a_clock_is_put_back_in_autumn() -> None:
+    """From 3:00 of summer on the 25th of October 2026, 27 hours after the trace's zero, it is an hour less."""
+    clock = Clock.of({"epoch": 1_792_792_800.0, "timezone": "Europe/Prague"}, 0.0, 4 * DAY)
+    assert clock.changes == ((27 * HOUR, 1_792_792_800.0 + HOUR, "UTC+1:00"),)
+    assert clock.describe(0, DAY) == "date (UTC+2:00), 24 Oct to 25 Oct 2026"
+    assert clock.describe(2 * DAY, 3 * DAY) == "date (UTC+1:00), 25 Oct to 26 Oct 2026"
+    assert clock.describe(DAY, 2 * DAY) == "date (UTC+2:00 / UTC+1:00), 25 Oct 2026"
+    axis = Axis("", "time")
+    found = [(value / HOUR, text) for value, text in find_ticks(axis, DAY, DAY + 6 * HOUR, 6, clock)]
+    assert found == [
+        *((24, "25 Oct"), (25, "01:00"), (26, "02:00"), (27, "02:00"), (28, "03:00"), (29, "04:00"), (30, "05:00"))
+    ]
+    midnights = [value / HOUR for value, _ in find_ticks(axis, 0, 4 * DAY, 4, clock)]
+    assert midnights == [0, 24, 49, 73]
+    spring = Clock.of({"epoch": 1_774_738_800.0, "timezone": "Europe/Prague"}, 0.0, 2 * DAY)  # the 29th of March
+    assert [text for _, text in find_ticks(axis, 0, 5 * HOUR, 5, spring)] == [
+        "29 Mar",
+        "01:00",
+        "03:00",
+        "04:00",
+        "05:00",
+        "06:00",
+    ]
 
 
 def test_a_clock_knows_its_zone() -> None:

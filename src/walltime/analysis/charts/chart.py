@@ -6,9 +6,10 @@ Two renderers read it: `walltime.analysis.plots` (matplotlib: PNG, SVG, PDF) and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -22,6 +23,7 @@ Colour = int | str
 AXES = ("number", "count", "share", "duration", "time", "category")
 """The kinds of axis: how its values are written. `time` is the trace's clock, `duration` a number of seconds."""
 
+_WEEK = 7 * 86_400
 ORDINARY = 200_000_000_000
 """Seconds that calendars can express; what is beyond is shown as a number of days."""
 
@@ -30,38 +32,82 @@ ORDINARY = 200_000_000_000
 class Clock:
     """How a time of the trace is written: as a date where the trace tells when it began, else as days since its zero.
 
-    `shift` are the seconds to add to get the local time since 1970; the offset of the zone is that of `first`.
+    `shift` are the seconds to add to get the local time since 1970, in a `zone` such as UTC+2:00; `changes` are (from
+    when on, shift, zone), where clocks are put forward or back.
     """
 
     shift: float | None = None
     zone: str = ""
+    changes: tuple[tuple[float, float, str], ...] = ()
 
     @classmethod
-    def of(cls, origin: dict[str, Any] | None, first: float) -> Clock:
-        """From the `origin` among a record's facts; `first` is a time of the trace that the offset is taken at."""
+    def of(cls, origin: dict[str, Any] | None, first: float, last: float | None = None) -> Clock:
+        """From the `origin` among a record's facts; the zone is followed from `first` to `last`, times of the trace."""
         epoch = (origin or {}).get("epoch")
         if epoch is None or not 0 <= epoch + first < ORDINARY:
             return cls()
         name = (origin or {}).get("timezone")
         try:
-            moment = datetime.fromtimestamp(float(epoch) + first, ZoneInfo(str(name)) if name else UTC)
+            zone = ZoneInfo(str(name)) if name else UTC
+            shift = _find_offset(float(epoch) + first, zone)
         except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
             return cls(float(epoch), "UTC")
-        offset = (moment.utcoffset() or timedelta()).total_seconds()
-        hours, minutes = divmod(round(abs(offset) / 60), 60)
-        sign = "-" if offset < 0 else "+"
-        return cls(float(epoch) + offset, "UTC" if not offset else f"UTC{sign}{hours}:{minutes:02d}")
+        end = min(float(epoch) + (first if last is None else last), float(ORDINARY - _WEEK))
+        changes = [
+            (moment - epoch, epoch + offset, _name_zone(offset))
+            for moment, offset in _find_changes(float(epoch) + first, end, zone)
+        ]
+        return cls(float(epoch) + shift, _name_zone(shift), tuple(changes))
+
+    def pieces(self, low: float, high: float) -> list[tuple[float, float, float, str]]:
+        """From when on, until when, shift and zone, for each part of the time from low to high; none without dates."""
+        if self.shift is None:
+            return []
+        told = [(-math.inf, self.shift, self.zone), *self.changes]
+        ends = [*(begin for begin, _, _ in told[1:]), math.inf]
+        pieces = [(begin, end, shift, zone) for (begin, shift, zone), end in zip(told, ends, strict=True)]
+        return [one for one in pieces if one[0] <= high and one[1] > low]
 
     def describe(self, first: float, last: float) -> str:
         """What to write at an axis of time from first to last: the dates too, as the ticks may be hours only."""
-        if self.shift is None:
+        pieces = self.pieces(first, last)
+        if not pieces:
             return _describe_days(first, last)
-        begin, end = (datetime.fromtimestamp(side + self.shift, UTC) for side in (first, last))
+        sides = (first + pieces[0][2], last + pieces[-1][2])
+        begin, end = (datetime.fromtimestamp(side, UTC) for side in sides)
         days = [f"{day.day} {day:%b %Y}" for day in (begin, end)]
         if begin.year == end.year:
             days[0] = f"{begin.day} {begin:%b}"
         span = days[1] if begin.date() == end.date() else " to ".join(days)
-        return f"date ({self.zone}), {span}"
+        return f"date ({' / '.join(dict.fromkeys(zone for *_, zone in pieces))}), {span}"
+
+
+def _find_offset(moment: float, zone: tzinfo) -> float:
+    """Seconds that local time is ahead of UTC."""
+    return (datetime.fromtimestamp(moment, zone).utcoffset() or timedelta()).total_seconds()
+
+
+def _name_zone(offset: float) -> str:
+    hours, minutes = divmod(round(abs(offset) / 60), 60)
+    return "UTC" if not offset else f"UTC{'-' if offset < 0 else '+'}{hours}:{minutes:02d}"
+
+
+def _find_changes(first: float, last: float, zone: tzinfo) -> list[tuple[float, float]]:
+    """When local time is put forward or back between two moments, to the second, and by how much it is ahead then."""
+    if zone is UTC:
+        return []
+    found, known = [], _find_offset(first, zone)
+    while first < last:
+        after = min(first + _WEEK, last)
+        if (offset := _find_offset(after, zone)) != known:
+            low, high = first, after
+            while high - low > 0.5:
+                middle = (low + high) / 2
+                low, high = (middle, high) if _find_offset(middle, zone) == known else (low, middle)
+            found.append((float(round(high)), offset))
+            known = offset
+        first = after
+    return found
 
 
 def _describe_days(first: float, last: float) -> str:

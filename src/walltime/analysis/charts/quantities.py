@@ -170,7 +170,8 @@ def find_clock(results: Sequence[Shown]) -> Clock:
     first = record.jobs["submit"].min()
     if len({(result.record.facts.get("origin") or {}).get("epoch") for result in results}) > 1:
         return Clock()
-    return Clock.of(record.facts.get("origin"), float(first) if first is not None else 0.0)  # type: ignore[arg-type]
+    last = max((find_horizon(result.record) or 0) / SECOND for result in results)
+    return Clock.of(record.facts.get("origin"), float(first) if first is not None else 0.0, last)  # type: ignore[arg-type]
 
 
 def time_axis(results: Sequence[Shown], first: float | None = None, last: float | None = None) -> Axis:

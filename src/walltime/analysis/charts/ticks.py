@@ -132,7 +132,9 @@ def _time_ticks(low: float, high: float, count: int, clock: Clock) -> list[Tick]
     if clock.shift is None:
         size = float(step) if step else _DAY * _round_step((high - low) / _DAY, count)
         return [(value, _write_day(value, size)) for value in _multiples(low, high, size)]
-    begin, end = low + clock.shift, high + clock.shift
+    pieces = clock.pieces(low, high)
+    begin = min(max(low, start) + shift for start, _, shift, _ in pieces)
+    end = max(min(high, stop) + shift for _, stop, shift, _ in pieces)
     if step is None or step > 2 * _DAY:
         found = _month_starts(begin, end, count) if step is None or step > 7 * _DAY else []
         place = len(_STEPS) - 1 if step is None else _STEPS.index(step)
@@ -142,7 +144,16 @@ def _time_ticks(low: float, high: float, count: int, clock: Clock) -> list[Tick]
         found = _multiples(begin, end, float(step))
     fine = step is not None and step < _DAY
     years, whole = high - low > 300 * _DAY, all(_is_new_year(value) for value in found)
-    return [(value - clock.shift, _write_date(value, fine, years, whole)) for value in found]
+    texts = [(value, _write_date(value, fine, years, whole)) for value in found]
+    if len(pieces) == 1:
+        return [(value - pieces[0][2], text) for value, text in texts]
+    low, high = low - 1e-6, high + 1e-6
+    return [
+        (value - shift, text)
+        for start, stop, shift, _ in pieces
+        for value, text in texts
+        if max(start, low) <= value - shift <= high and value - shift < stop
+    ]
 
 
 def _is_new_year(value: float) -> bool:

@@ -31,7 +31,7 @@ NAMED = 3
 def draw(told: Explanation) -> Chart:
     """The chart of an explanation: panels over the same time."""
     first, last = told.submit, told.causes[-1].end if told.causes else told.until
-    clock = Clock.of(dict(told.origin), first)
+    clock = Clock.of(dict(told.origin), first, last)
     time = Axis(clock.describe(first, first if last is None else last), "time", low=first, high=last)
     panels = [_draw_causes(told, time), _draw_standing(told, time)]
     if told.foreseen:

@@ -75,8 +75,8 @@ def encode_chart(chart: Chart) -> dict[str, Any]:
 
 
 def encode_clock(clock: Clock) -> dict[str, Any]:
-    """Shift and zone."""
-    return {"shift": clock.shift, "zone": clock.zone}
+    """Shift and zone, and their changes."""
+    return {"shift": clock.shift, "zone": clock.zone, "changes": clock.changes}
 
 
 def _encode_panel(panel: Panel) -> dict[str, Any]:

@@ -320,7 +320,8 @@ class Gantt {
   span() {
     const { clock } = this.plan,
       short = (time) => Ticks.moment(time, clock).replace(/:\d\d$/, "");
-    return `${short(this.view.left)} to ${short(this.view.right)}${clock.zone ? ` (${clock.zone})` : " of the trace"}`;
+    const zone = Ticks.zone(clock, this.view.left, this.view.right);
+    return `${short(this.view.left)} to ${short(this.view.right)}${zone ? ` (${zone})` : " of the trace"}`;
   }
 
   rowWords() {

@@ -84,6 +84,14 @@ const Ticks = (() => {
     return `${(seconds / DAY).toFixed(1)} d`;
   }
 
+  // [from when on, until when, shift, zone] for each part of the time from low to high, as clocks are put forward or back.
+  function pieces(clock, low, high) {
+    const told = [[-Infinity, clock.shift, clock.zone], ...(clock.changes ?? [])];
+    return told
+      .map(([begin, shift, zone], i) => [begin, i + 1 < told.length ? told[i + 1][0] : Infinity, shift, zone])
+      .filter(([begin, end]) => begin <= high && end > low);
+  }
+
   function moment(seconds, clock) {
     if (seconds === null || Number.isNaN(seconds)) return "–";
     const two = (n) => String(Math.floor(n)).padStart(2, "0");
@@ -91,11 +99,17 @@ const Ticks = (() => {
       const rest = ((seconds % DAY) + DAY) % DAY;
       return `day ${Math.floor(seconds / DAY)}, ${two(rest / 3600)}:${two((rest % 3600) / 60)}:${two(rest % 60)}`;
     }
-    const d = new Date(1000 * (seconds + clock.shift));
+    const [[, , shift]] = pieces(clock, seconds, seconds).slice(-1),
+      d = new Date(1000 * (seconds + shift));
     return (
       `${d.getUTCDate()} ${MONTHS[d.getUTCMonth()]} ${d.getUTCFullYear()} ` +
       `${two(d.getUTCHours())}:${two(d.getUTCMinutes())}:${two(d.getUTCSeconds())}`
     );
+  }
+
+  // The zone of the dates from low to high, or both of them.
+  function zone(clock, low, high) {
+    return [...new Set(pieces(clock, low, high).map((piece) => piece[3]))].join(" / ");
   }
 
   function write(axis, value, step = 0) {
@@ -165,8 +179,9 @@ const Ticks = (() => {
       const size = step ?? DAY * roundStep((high - low) / DAY, count);
       return multiples(low, high, size).map((v) => [v, writeDay(v, size)]);
     }
-    const begin = low + clock.shift,
-      end = high + clock.shift;
+    const parts = pieces(clock, low, high),
+      begin = Math.min(...parts.map(([start, , shift]) => Math.max(low, start) + shift)),
+      end = Math.max(...parts.map(([, stop, shift]) => Math.min(high, stop) + shift));
     let found = [];
     if (step === null || step > 7 * DAY) found = monthStarts(begin, end, count);
     const last = step === null ? STEPS.length - 1 : STEPS.indexOf(step);
@@ -178,7 +193,13 @@ const Ticks = (() => {
     const fine = step !== null && step < DAY,
       years = high - low > 300 * DAY,
       whole = found.every(isNewYear);
-    return found.map((v) => [v - clock.shift, writeDate(v, fine, years, whole)]);
+    const texts = found.map((v) => [v, writeDate(v, fine, years, whole)]);
+    if (parts.length === 1) return texts.map(([v, text]) => [v - parts[0][2], text]);
+    return parts.flatMap(([start, stop, shift]) =>
+      texts
+        .map(([v, text]) => [v - shift, text])
+        .filter(([t]) => Math.max(start, low - 1e-6) <= t && t <= high + 1e-6 && t < stop),
+    );
   }
 
   function writeDay(value, step) {
@@ -238,5 +259,5 @@ const Ticks = (() => {
     return multiples(low, high, step).map((v) => [v, write(axis, v, step)]);
   }
 
-  return { find, write, tell, exact, moment, number, grouped };
+  return { find, write, tell, exact, moment, zone, number, grouped };
 })();
