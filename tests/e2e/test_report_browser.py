@@ -352,6 +352,22 @@ def test_dragging_moves_what_is_seen_and_all_shows_everything(opened: Any) -> No
     assert view(page) == extent
 
 
+def test_a_job_has_the_name_of_its_log(browser: Any, tmp_path: Path) -> None:
+    """A task of an array has no number in a log of sacct but its name: the one that it was given here is nobody's."""
+    work = jobs()
+    names = [f"4133208_{number}" if number % 2 else "" for number in range(len(work))]
+    walltime.simulate(work.replace(dict(work.columns) | {"name": names}), cores=16).report(tmp_path / "named.html")
+    page = Page(browser, tmp_path / "named.html")
+    for wanted, shown in (("4133208_41", "Job 4133208_41,"), ("1042", "Job 4133208_41,"), ("1041", "Job 1041,")):
+        box = page.tab.get_by_label("Search a job or user")
+        box.fill(wanted)
+        box.press("Enter")
+        page.settle()
+        assert shown in page.tab.locator(".status").inner_text()
+    assert page.complaints == []
+    page.close()
+
+
 def test_search_finds_a_job_and_a_user(opened: Any) -> None:
     page = opened("one.html")
     box = page.tab.get_by_label("Search a job or user")

@@ -50,7 +50,7 @@ const Jobs = (() => {
   function tell(schedule, job) {
     const jobs = schedule.jobs,
       clock = schedule.clock,
-      lines = [[`Job ${name(schedule, job)}`, jobs.names?.[job] ?? ""]];
+      lines = [[`Job ${jobs.names?.[job] || name(schedule, job)}`, ""]];
     for (const key of ["user", "group", "account", "queue", "qos", "workflow", "phase"]) {
       const value = label(schedule, key, job);
       if (value !== null) lines.push([key, value]);
