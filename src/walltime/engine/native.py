@@ -257,6 +257,9 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
         yield batch if threads == 1 else round_to_cores(batch, threads)
 
 
+LEAVE_OUT = "; workload.uneven=left-out goes on without such jobs"
+
+
 def _check_parts(batch: Workload, scenario: Scenario) -> None:
     """Jobs whose nodes differ run on nodes of one queue, by cores and not by threads, which neither Slurm's own planner
     chooses nor a placement that keeps them together."""
@@ -271,10 +274,11 @@ def _check_parts(batch: Workload, scenario: Scenario) -> None:
         elif cluster.nodes is not None and cluster.scheduler.place is not None:
             where = where or (f"with place: {CONTIGUOUS}" if cluster.scheduler.place.name == CONTIGUOUS else "")
     if where and (found := find_parts(batch, lambda parts: True)) is not None:
-        raise UnsupportedError(NAME, [("workload", f"jobs whose nodes differ, {where}; {found}")])
+        raise UnsupportedError(NAME, [("workload", f"jobs whose nodes differ, {where}; {found}{LEAVE_OUT}")])
     queues = any(cluster.queues for cluster in scenario.clusters)
     if queues and (found := find_parts(batch, lambda parts: len({part.queue for part in parts}) > 1)) is not None:
-        raise UnsupportedError(NAME, [("workload", f"heterogeneous jobs with parts in several queues; {found}")])
+        what = f"heterogeneous jobs with parts in several queues; {found}{LEAVE_OUT}"
+        raise UnsupportedError(NAME, [("workload", what)])
 
 
 def _with_total(batch: Workload) -> Workload:
