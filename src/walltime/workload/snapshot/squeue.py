@@ -21,6 +21,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import Reading, boundary
 from walltime.core.time import SECOND, parse_duration
 from walltime.core.workload import UNLIMITED
+from walltime.workload.formats.sacct_fields import count_gpus, read_licences
 from walltime.workload.snapshot.system import Snapshot, Standing, read_time
 
 HEADINGS = {
@@ -77,7 +78,6 @@ UNKNOWN = ("N/A", "NONE", "UNKNOWN", "")
 NO_LIMIT = ("INVALID", "PARTITION_LIMIT", "NOT_SET")
 _CLOCK = re.compile(r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+)")
 _PART = re.compile(r"(\d+)\+(\d+)")
-_GPUS = re.compile(r"(?:gres[:/])?gpu(?:[:/=][A-Za-z]\w*)?(?:[:=](\d{1,9}))?")
 MOST_JOBS = 1_000_000
 """Jobs of a snapshot, the tasks of its arrays counted one by one."""
 LAST_TASK = 4_000_000
@@ -210,10 +210,13 @@ def _resources(row: dict[str, str]) -> dict[str, Any]:
     """What a job asks for beside cores: from TRES of the whole job, else from what is told for each node."""
     found: dict[str, Any] = {}
     tres = dict(part.partition("=")[::2] for part in row.get("tres", "").split(",") if "=" in part)
+    kinds = [tres[name] for name in tres if name.startswith("gres/gpu:")]
     if "gres/gpu" in tres:
         found["gpus"] = _number(tres["gres/gpu"])
-    elif match := _GPUS.search(row.get("tres_node", "")):
-        found["gpus_per_node"] = int(match[1] or 1)
+    elif kinds:
+        found["gpus"] = sum(_number(count) or 0 for count in kinds)
+    elif count := count_gpus(row.get("tres_node", "").encode()):
+        found["gpus_per_node"] = _number(str(count))
     if memory := _memory(tres.get("mem", "")):
         found["memory"] = memory
     elif memory := _memory(row.get("memory_node", "")):
@@ -221,6 +224,8 @@ def _resources(row: dict[str, str]) -> dict[str, Any]:
     for name in ("constraint", "licences"):
         if row.get(name, "").upper() not in (*UNKNOWN, "(NULL)"):
             found[name] = row[name].replace("@", "_") if name == "licences" else row[name]
+    if "licences" not in found and (held := read_licences(row.get("tres", "").encode())):
+        found["licences"] = ",".join(f"{name}:{count}" for name, count in held.items())
     return found
 
 

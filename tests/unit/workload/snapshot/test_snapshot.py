@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from walltime.cli.app import app
 from walltime.core.errors import InputError
 from walltime.workload.snapshot.files import read_snapshot, read_usage
+from walltime.workload.snapshot.squeue import _resources
 from walltime.workload.snapshot.system import read_time
 
 YEAR = 365 * 86_400
@@ -272,3 +273,21 @@ def test_a_run_tells_which_jobs_of_the_snapshot_it_leaves_out(tmp_path):
     (tmp_path / "s.yaml").write_text(f"workload: log.csv\ncluster: {{cores: 8}}\n{start}\n")
     told = CliRunner().invoke(app, ["run", str(tmp_path / "s.yaml")], catch_exceptions=False)
     assert "Skipped: 1 job of the snapshot (1 heterogeneous, with parts that differ)." in told.output
+
+
+@pytest.mark.parametrize(
+    ("told", "wanted"),
+    [
+        ({"tres_node": "gres/gpu:a100:2,gres/gpu:v100:1"}, {"gpus_per_node": 3}),
+        ({"tres_node": "gres:gpu"}, {"gpus_per_node": 1}),
+        ({"tres_node": "gpu:tesla:4(S:0-1)"}, {"gpus_per_node": 4}),
+        ({"tres_node": "gres:gpumem:80G"}, {}),
+        ({"tres": "cpu=4,gres/gpu:a100=2,gres/gpu:v100=1"}, {"gpus": 3}),
+        ({"tres": "cpu=4,gres/gpu=3,gres/gpu:a100=2"}, {"gpus": 3}),
+        ({"tres": "cpu=4,license/matlab=2,license/ansys@srv=1"}, {"licences": "matlab:2,ansys_srv:1"}),
+        ({"tres": "cpu=4,license/matlab=2", "licences": "matlab:3"}, {"licences": "matlab:3"}),
+    ],
+)
+def test_gpus_of_several_types_and_licences_of_tres(told, wanted):
+    """Of two types the first alone was counted, and of TRES with types only none."""
+    assert _resources(told) == wanted
