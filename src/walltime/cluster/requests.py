@@ -83,6 +83,10 @@ class Part(NamedTuple):
     queue: str
 
 
+DIGITS = 12
+"""Of an amount that a job asks for at most; what nodes have is less."""
+
+
 class Amount(NamedTuple):
     """How much of a named resource, and for what: `node`, `core` or `job`."""
 
@@ -363,4 +367,6 @@ def _items(text: str, what: str) -> list[tuple[str, str]]:
 def _number(text: str, whole: str, what: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise InputError(f"{what} {whole!r}: not a whole number", value=text)
+    if len(text.lstrip("0")) > DIGITS:
+        raise InputError(f"{what}: a number out of range", value=text)
     return int(text)

@@ -165,6 +165,7 @@ def test_named_resources_are_per_node_unless_they_say_so():
     [
         ("scratch:ten", "not a whole number: 'ten'"),
         ("scratch:-1", "not a whole number: '-1'"),
+        ("scratch:99999999999999999999", "a number out of range"),
         ("scratch:", "must be a list such as"),
         (":3", "must be a list such as"),
         ("scratch:1/socket", r"per: 'socket' \(choices: node, core, job\)"),
@@ -228,3 +229,9 @@ def test_parts_that_no_empty_machine_has(parts, cores, words):
     stock = Stock.of(LAYOUT, ALL)
     found = refusal(stock, make_request(stock, cores=cores, parts=parts))
     assert (found is None) if words is None else (found or "").startswith(words)
+
+
+def test_licences_beyond_all_numbers_are_refused():
+    with pytest.raises(InputError, match="licences: a number out of range"):
+        parse_licences("matlab:2,ansys:99999999999999999999")
+    assert parse_licences("matlab:000000000000002") == {"matlab": 2}

@@ -511,7 +511,7 @@ def read_licences(text):
     found: dict = {}
     for item in text.decode("utf-8", "replace").split(","):
         name, _, amount = item.strip().partition("=")
-        if name.startswith("license/") and amount.isascii() and amount.isdigit() and name != "license/":
+        if len(name) > 8 and name.startswith("license/") and amount.isascii() and amount.isdigit() and len(amount) < 10:
             name = name[8:].replace("@", "_").replace(":", "_")
             found[name] = found.get(name, 0) + int(amount)
     return found

@@ -234,13 +234,14 @@ def test_licences_are_read_from_tres(tmp_path):
         f"1|{rest}|cpu=4,license/matlab=1|billing=4,cpu=4,license/matlab=2,license/ansys@srv=1,node=1",
         f"2|{rest}|cpu=4,license/matlab=2|",
         f"3|{rest}|cpu=4|cpu=4,node=1",
+        f"5|{rest}|license/=2,license/x=,license/y=a,license/z=99999999999999999999|",
         f"4+0|{rest}|cpu=4,license/matlab=2|",
         f"4+1|{rest}|cpu=4,license/idl=1,license/matlab=1|",
     ]
     jobs = read_sacct(log(tmp_path, *lines, header=header))
     names = [*jobs.label_names("licences"), None]
     assert [names[code] for code in jobs.column("licences")] == [
-        "matlab:2,ansys_srv:1", "matlab:2", None, "matlab:3,idl:1"
+        "matlab:2,ansys_srv:1", "matlab:2", None, None, "matlab:3,idl:1"
     ]  # fmt: skip
 
 
