@@ -76,9 +76,15 @@ def read_date(text: str, zone: str | None) -> float:
 
 
 def show_date(seconds: float, zone: str | None, *, whole: bool = True) -> str:
-    """A date for a person, in the zone, else UTC: `2026-10-14 08:00:00`, without fractions unless `whole` is false."""
+    """A date for a person, in the zone, else UTC: `2026-10-14 08:00:00`, without fractions unless `whole` is false.
+
+    In an hour that comes twice the offset says which it is: `2026-10-25 02:30:00+01:00`.
+    """
     moment = datetime.fromtimestamp(0, UTC) + timedelta(seconds=round(seconds) if whole else seconds)
-    return moment.astimezone(find_zone(zone)).strftime("%Y-%m-%d %H:%M:%S" if whole else "%Y-%m-%d %H:%M:%S.%f")
+    local = moment.astimezone(find_zone(zone))
+    text = local.strftime("%Y-%m-%d %H:%M:%S" if whole else "%Y-%m-%d %H:%M:%S.%f")
+    twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+    return text + (local.isoformat()[-6:] if twice else "")
 
 
 def find_zone(name: str | None) -> tzinfo:

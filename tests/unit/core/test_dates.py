@@ -82,3 +82,13 @@ def test_a_moment_is_seconds_a_duration_or_a_date():
     assert read_moment("2026-10-25T04:00+00:00", *clock) == 6 * 3600
     with pytest.raises(InputError, match="does not say when its time zero was"):
         read_moment("2026-10-25T04:00")
+
+
+def test_the_hour_that_comes_twice_is_shown_with_its_offset():
+    summer, winter = 1_792_886_400.0 + 1800, 1_792_890_000.0 + 1800
+    assert show_date(summer, "Europe/Prague") == "2026-10-25 02:30:00+02:00"
+    assert show_date(winter, "Europe/Prague") == "2026-10-25 02:30:00+01:00"
+    assert show_date(winter + 1800, "Europe/Prague") == "2026-10-25 03:00:00"
+    assert show_date(summer, None) == "2026-10-25 00:30:00"
+    for moment in (summer, winter):
+        assert read_date(show_date(moment, "Europe/Prague"), "Europe/Prague") == moment
