@@ -18,6 +18,7 @@ cdef class Arrivals(Source):
     cdef long long gives_up
     cdef bint lined  # whether jobs wait in several lines, or at limits
     cdef bint bare  # whether this batch has no more columns than every job has, and the rules tell a shape at the most
+    cdef bint more  # whether the rules tell more of this batch's jobs than a shape
     cdef bint plain  # whether this batch asks for neither memory nor GPUs
     cdef Py_ssize_t i
     cdef Py_ssize_t n

@@ -112,7 +112,7 @@ class Arrivals(Source):
             self.queue = batch.column("queue") if batch.has("queue") else None
             self.qos = batch.column("qos") if batch.has("qos") else None
             self.bare = not any(batch.has(name) for name in OPTIONAL)
-            if self.ruled and (self.lined or not self.plain):
+            if self.ruled and self.more:
                 self.bare = False
             self.next = self.submit[0]
             self.last = self.submit[self.n - 1]
@@ -126,7 +126,8 @@ class Arrivals(Source):
         self.rules = ruled.rules
         self.shape = ruled.shape
         self.choice = ruled.choice
-        self.plain = not ruled.memory.any() and not ruled.gpus.any()
+        self.more = ruled.more
+        self.plain = not self.more or (not ruled.memory.any() and not ruled.gpus.any())
         self.memory = ruled.memory
         self.gpus = ruled.gpus
         self.refused = ruled.refused
@@ -209,7 +210,10 @@ class Arrivals(Source):
         if self.site is None:
             return None
         ruled = self.site.apply(batch)
-        for field in ("lane", "domain", "queue", "rules", "shape", "choice", "memory", "gpus"):
+        jobs.table["shape"][i] = ruled.shape[0]
+        if not ruled.more:
+            return None
+        for field in ("lane", "domain", "queue", "rules", "choice", "memory", "gpus"):
             jobs.table[field][i] = getattr(ruled, field)[0]
         if ruled.batch.column("queue")[0] >= 0:
             description["queue"] = ruled.batch.label_names("queue")[int(ruled.batch.column("queue")[0])]
@@ -240,7 +244,6 @@ class Arrivals(Source):
         prefetch_line(cython.address(self.job_id[i]), SOON)
         if self.ruled:
             prefetch_line(cython.address(self.shape[i]), SOON)
-            prefetch_line(cython.address(self.refused[i]), SOON)
         return 0
 
     def fire(self, now):
@@ -270,8 +273,6 @@ class Arrivals(Source):
         if self.bare and self.gives_up < 0:
             if self.ruled:
                 jobs.at[slot].shape = self.shape[i]
-                if self.refused[i] >= 0:
-                    return sim.reject(slot, self.site.reasons[self.refused[i]])
             return sim.enter(slot, -1)
         later = time - self.submit[i]
         if self.user is not None:
@@ -298,7 +299,7 @@ class Arrivals(Source):
             self.impatience.plan(slot, time + self.patience[i])
         if self.ruled:
             self.describe(jobs, slot, i)
-        if self.ruled and self.refused[i] >= 0:
+        if self.ruled and self.more and self.refused[i] >= 0:
             sim.reject(slot, self.site.reasons[self.refused[i]])
         else:
             if self.cancel is not None:

@@ -47,7 +47,7 @@ class RequestBook:
         self._sets: dict[Key, int] = {}
         self._outlines: dict[int, bytes | None] = {}
 
-    def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
+    def shapes(self, batch: Workload, rows: Array | range, queue: int) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
         that can never run (-1: it can); raises InputError."""
         present = [name for name in (*NUMBERS, *TEXTS) if batch.has(name)]
@@ -81,7 +81,7 @@ class RequestBook:
         sets = self._find_sets([key for key, _ in asked.values()])
         for place, (key, request) in asked.items():
             shape[place] = self.ledger.intern(request, sets[key])
-        return shape[group], reasons, why[group] if reasons else np.full(len(group), -1, np.int64)
+        return shape[group], reasons, why[group] if reasons else np.broadcast_to(np.int64(-1), len(group))
 
     def _simple(self, told: dict[str, list[Any]], count: int, queue: int) -> Array:
         """The shapes of requests for cores and nodes alone, and for cores and memory of one node, which are most of

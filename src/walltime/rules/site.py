@@ -57,7 +57,7 @@ def stands_in_lines(cluster: Cluster) -> bool:
 class Requests(Protocol):
     """What makes shapes of requests, where the ledger counts more than cores."""
 
-    def shapes(self, batch: Workload, rows: Array, queue: int) -> tuple[Array, list[str], Array]:
+    def shapes(self, batch: Workload, rows: Array | range, queue: int) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
         that can never run (-1: it can)."""
 
@@ -94,6 +94,8 @@ class Ruled:
     gpus: Array
     refused: Array
     """Index of the reason for which the job is turned away; -1 for none."""
+    more: bool = True
+    """Whether more than the shape is told; else nothing but that is to be read, and no job is turned away."""
 
 
 @dataclass
@@ -270,16 +272,20 @@ class SiteRules:
         return ruled
 
     def _apply_to_one_line(self, batch: Workload) -> Ruled:
-        """The same where jobs differ in nothing but the cores and nodes that they ask for: what is the same of all of
-        them is written once, as a site of nodes alone would spend a tenth of a run on it."""
-        zero, none = np.zeros(len(batch), np.int64), np.full(len(batch), -1, np.int64)
-        shape = refused = none
+        """The same where jobs differ in nothing but the cores and nodes that they ask for: without this a site of nodes
+        alone would spend a tenth of a run on columns that say one thing."""
+        size = len(batch)
+        same = np.zeros(size, np.int64)  # costs no memory, as nobody reads it
+        words: list[str] = []
+        shape = why = same
         if self.requests is not None:
-            shape, words, why = self.requests.shapes(batch, np.arange(len(batch)), NOWHERE)
-            if words:
-                refused = np.array([*(self._reason(word) for word in words), -1], np.int64)[why]
-        queue = batch.column("queue").astype(np.int64) if batch.has("queue") else none
-        return Ruled(batch, zero, zero, queue, none, shape, none, zero, zero, refused)
+            shape, words, why = self.requests.shapes(batch, range(size), NOWHERE)
+        if not words:
+            return Ruled(batch, same, same, same, same, shape, same, same, same, same, more=False)
+        none = np.full(size, -1, np.int64)
+        refused = np.array([*(self._reason(word) for word in words), -1], np.int64)[why]
+        queue = batch.column("queue").astype(np.int64)
+        return Ruled(batch, same, same, queue, none, shape, none, same, same, refused)
 
     def _binding(self, batch: Workload) -> Array | None:
         """Which of the reservations each row is bound to, -1 for none; None where no row is. Raises InputError."""
