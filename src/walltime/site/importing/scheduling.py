@@ -58,9 +58,12 @@ def find_parameters() -> dict[str, Any]:
 
 
 def read_words(settings: Settings) -> dict[str, str | None]:
-    """The words of SchedulerParameters, under the names that they have by now."""
-    words = {RENAMED.get(word.lower(), word): value for word, value in settings.words(LIST).items()}
-    for word in settings.conf.words.parameters[LIST]:
+    """The words of SchedulerParameters, under the names that they have by now and in the controller's spelling: it
+    reads them in large letters, too."""
+    known = settings.conf.words.parameters[LIST]
+    spelled = {word.rstrip("=").lower(): word.rstrip("=") for word in known} | RENAMED
+    words = {spelled.get(word.lower(), word): value for word, value in settings.words(LIST).items()}
+    for word in known:
         if word.endswith("=") and (value := words.get(word[:-1])) is not None:
             _number(settings, word[:-1], value)
     return words

@@ -205,6 +205,16 @@ def test_priority_and_preemption(site):
     }
 
 
+def test_words_of_scheduler_parameters_may_have_large_letters(site):
+    (site / "slurm.conf").write_text(CONF.replace("bf_interval=45,bf_max_job_test", "BF_Interval=45,MAX_JOB_BF"))
+    made = make(site)
+    assert made.data["cluster"]["scheduler"]["rhythm"]["bf_interval"] == 45
+    assert made.data["cluster"]["scheduler"]["rhythm"]["bf_max_job_test"] == 50
+    assert "schedulerparameters.bf_interval" in made.findings.told
+    assert "SchedulerParameters.bf_interval" in made.findings.lines("exactly")
+    assert not [one for one in made.data["slurm"]["settings"] if "interval" in one.lower()]
+
+
 def test_pairs_of_preemption_that_are_no_order_are_told(site):
     (site / "qos.txt").write_text("Name|Preempt\nnormal|idle\nidle|\nurgent|normal\n")
     made = make(site)
