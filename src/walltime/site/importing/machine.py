@@ -19,6 +19,11 @@ from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.nodes import Node, find_state, make_nodes
 
 _GPU = "gpu"
+_IN_SERVICE = {
+    *("UNKNOWN", "UP", "IDLE", "FUTURE", "ALLOC", "ALLOCATED", "MIX", "MIXED", "COMP", "COMPLETING", "PLANNED"),
+    *("RESERVED", "RESUME"),
+}
+"""Words of a node's state that say no more than what runs on it."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,9 @@ def read_machine(given: Given, settings: Settings, findings: Findings, cloud: bo
     units = [_make_unit(node, *described[node.name], counted, leaves.get(node.name)) for node in nodes]
     for line, words in given.conf.resolve("nodename"):
         _tell_words(line, words, findings)
+    for line in given.conf.lines:
+        if line.kind in ("nodeset", "downnodes"):
+            findings.tell(line.pairs[0][0], line.name)
     if settings.given("GresTypes"):
         findings.tell("GresTypes")
     if any(one.type for node in nodes for one in node.gres):
@@ -88,18 +96,23 @@ def _make_unit(node: Node, line: Line, words: Mapping[str, str], counted: bool, 
 
 def _tell_words(line: Line, words: Mapping[str, str], findings: Findings) -> None:
     """Every word of a line for nodes, on its list."""
-    states = {"UNKNOWN": EXACTLY, "UP": EXACTLY, "IDLE": EXACTLY, "FUTURE": EXACTLY}
     for word in words:
-        keyword = f"NodeName.{word}"
         if word == "state":
-            state = find_state(words[word])
-            how = {"CLOUD": "started when needed; --cloud takes such nodes for always there"}.get(
-                state, f"{state.lower()} when the file was made; outages come from `sacctmgr show event`"
-            )
-            verdict = states.get(state) or (EXACTLY if state in ("ALLOCATED", "MIXED", "COMPLETING") else NEARLY)
-            findings.tell(spell(keyword), line.name, verdict, "" if verdict == EXACTLY else how)
+            findings.tell("NodeName.State", line.name, *_judge_state(words[word]))
         else:
-            findings.tell(spell(keyword), line.name)
+            findings.tell(spell(f"NodeName.{word}"), line.name)
+
+
+def _judge_state(text: str) -> tuple[str, str]:
+    """What becomes of a state such as `DOWN*` or `IDLE+DRAIN`, by its words."""
+    if find_state(text) == "CLOUD":
+        return NEARLY, "started when needed; --cloud takes such nodes for always there"
+    words = [word for word in re.findall(r"[A-Z_]+", text.upper()) if word not in _IN_SERVICE]
+    if not words:
+        return EXACTLY, ""
+    if "CLOUD" in words:
+        return NEARLY, "started when needed; taken for always there"
+    return NEARLY, f"{'+'.join(words).lower()} when the file was made; outages come from `sacctmgr show event`"
 
 
 def write_nodes(units: list[Unit]) -> list[Said]:

@@ -163,8 +163,14 @@ class Queues:
         shared = words.get("oversubscribe", words.get("shared", "NO")).upper()
         if (verdict := _judge_sharing(shared, self.whole)) is not None:
             told.tell("PartitionName.OverSubscribe", name, *verdict)
-        if words.get("preemptmode", "").upper() == "OFF" and "partition_prio" in self._preempt():
-            told.tell("PartitionName.PreemptMode", name, NOT, "its jobs may be preempted by those of higher tiers")
+        if "preemptmode" in words and "partition_prio" in self._setting("PreemptType"):
+            own, usual = _find_mode(words["preemptmode"]), _find_mode(self._setting("PreemptMode"))
+            if own == "off" != usual:
+                told.tell("PartitionName.PreemptMode", name, NOT, "its jobs may be preempted by those of higher tiers")
+            elif own != usual:
+                told.tell("PartitionName.PreemptMode", name, NOT, f"{own}: one mode for all partitions, {usual}")
+            else:
+                told.tell("PartitionName.PreemptMode", name)
         for word in ("lln", "exclusiveuser", "maxcpuspernode"):
             if words.get(word, "NO").upper() not in CLOSED:
                 nearly = (NEARLY, IN_ORDER) if word == "lln" and not self.lln else ()
@@ -176,8 +182,8 @@ class Queues:
             if word in words and f"partitionname.{word}" not in told.told:
                 told.tell(spell(f"PartitionName.{word}"), name)
 
-    def _preempt(self) -> str:
-        setting = self.given.conf.settings.get("PreemptType")
+    def _setting(self, name: str) -> str:
+        setting = self.given.conf.settings.get(name)
         return setting[0] if setting is not None else ""
 
 
@@ -211,6 +217,11 @@ def _judge_sharing(shared: str, whole: bool) -> tuple[str, str] | None:
     return (
         (NEARLY, "no job asks for it") if shared.startswith("YES") else (EXACTLY, "") if shared == "FORCE:1" else None
     )
+
+
+def _find_mode(text: str) -> str:
+    """How jobs are preempted, of `SUSPEND,GANG`."""
+    return next((word for word in text.lower().split(",") if word.strip() not in ("gang", "within")), "off").strip()
 
 
 def _tier(words: Mapping[str, str]) -> int:

@@ -9,7 +9,7 @@ from walltime.site.associations import Associations
 from walltime.site.importing.findings import Findings, find_effect
 from walltime.site.importing.values import Settings, read_time, write_time
 from walltime.site.importing.written import DEFAULT, Said
-from walltime.site.keywords import EXACTLY, NEARLY, NOT, NOTHING, USUAL, Effect
+from walltime.site.keywords import EXACTLY, GANG, NEARLY, NOT, NOTHING, USUAL, Effect
 from walltime.site.options import RENAMED
 
 LIST = "SchedulerParameters"
@@ -112,10 +112,11 @@ def write_preemption(
 ) -> dict[str, Any]:
     """The key `preempt`; nothing where no job is preempted."""
     kind = settings.get("PreemptType").rpartition("/")[2]
-    mode = {word.lower() for word in settings.words("PreemptMode")} - {"gang"}
+    mode = {word.lower() for word in settings.words("PreemptMode")} - {"gang", "within"}
     for name in ("PreemptType", "PreemptMode"):
         if settings.given(name):
             findings.tell(name)
+    _tell_modes(settings, mode, findings)
     if kind not in ("qos", "partition_prio") or (mode <= {"off"} and kind == "partition_prio"):
         _tell_idle(associations, findings)
         return {}
@@ -125,6 +126,8 @@ def write_preemption(
     else:
         how = "of the lowest rank, the smallest job goes first: by its cores, not by its nodes"
         findings.tell("PreemptType", "", NEARLY, how)
+    if kind == "partition_prio":
+        _tell_idle(associations, findings)
     part: dict[str, Any] = {"name": Said("qos" if kind == "qos" else "queue", settings.source("PreemptType"))}
     chosen = next((ours for word, ours in MODES.items() if word in mode), "requeue")
     if kind == "qos":
@@ -139,6 +142,15 @@ def write_preemption(
     if grace := _find_grace(settings, associations, kind, findings):
         part["grace"] = Said(write_time(grace), qos if kind == "qos" else settings.conf.file)
     return {"preempt": part}
+
+
+def _tell_modes(settings: Settings, mode: set[str], findings: Findings) -> None:
+    """Words of PreemptMode that are no way to make room."""
+    for word in settings.words("PreemptMode"):
+        if word.lower() == "within":
+            findings.tell("PreemptMode", word, NOT, "jobs of one QOS do not preempt each other")
+        elif word.lower() == "gang" and "suspend" not in mode:  # beside SUSPEND it is how those go on later
+            findings.tell("PreemptMode", word, NOT, GANG)
 
 
 def _tell_idle(associations: Associations | None, findings: Findings) -> None:

@@ -215,6 +215,44 @@ def test_words_of_scheduler_parameters_may_have_large_letters(site):
     assert not [one for one in made.data["slurm"]["settings"] if "interval" in one.lower()]
 
 
+LISTED = """SelectType=select/cons_tres
+PreemptType=preempt/partition_prio
+PreemptMode=SUSPEND,GANG
+NodeName=n[1-4] CPUs=8 Feature=x
+NodeName=n[5-6] CPUs=8 State=IDLE+DRAIN
+NodeName=n7 CPUs=8 State=MIXED
+NodeSet=xs Feature=x
+DownNodes=n[3-4] State=DRAIN Reason="disk"
+PartitionName=low Nodes=xs PreemptMode=REQUEUE
+PartitionName=high Nodes=ALL PriorityTier=5 PreemptMode=SUSPEND,GANG
+PartitionName=safe Nodes=n7 PriorityTier=3 PreemptMode=OFF
+"""
+
+
+def test_what_stands_on_lines_of_its_own_is_on_a_list(site):
+    (site / "slurm.conf").write_text(LISTED)
+    found = make(site, "slurm.conf", "qos.txt").findings
+    exactly, nearly, no = (found.lines(verdict) for verdict in ("exactly", "nearly", "not"))
+    assert "NodeSet (xs)" in exactly
+    assert any(line.startswith("DownNodes (n[3-4]): not in service") for line in nearly)
+    assert any(line.startswith("NodeName.State (n[5-6]): drain when the file was made") for line in nearly)
+    assert "NodeName.State (n7)" in exactly
+    assert "PartitionName.PreemptMode (low): requeue: one mode for all partitions, suspend" in no
+    assert "PartitionName.PreemptMode (safe): its jobs may be preempted by those of higher tiers" in no
+    assert "PartitionName.PreemptMode (high)" in exactly
+    assert any(line.startswith("QOS.Preempt (normal): nothing is preempted by QOS") for line in exactly)
+    assert any(line.startswith("QOS.GraceTime (normal, idle)") for line in exactly)
+
+
+def test_words_of_preempt_mode_that_make_no_room_are_told(site):
+    (site / "slurm.conf").write_text(CONF.replace("PreemptMode=CANCEL", "PreemptMode=CANCEL,GANG,WITHIN"))
+    made = make(site)
+    assert made.data["cluster"]["scheduler"]["preempt"]["mode"] == "kill"
+    told = made.findings.lines("not")
+    assert "PreemptMode (GANG): jobs do not take turns on a core" in told
+    assert "PreemptMode (WITHIN): jobs of one QOS do not preempt each other" in told
+
+
 def test_pairs_of_preemption_that_are_no_order_are_told(site):
     (site / "qos.txt").write_text("Name|Preempt\nnormal|idle\nidle|\nurgent|normal\n")
     made = make(site)
