@@ -36,7 +36,10 @@ _SHORT = {
     "maxsubmit": "maxsubmitjobs",
 }
 
-
+_OPTION = re.compile(
+    rf"(\w+)=('[^']*'|\"[^\"]*\"|(?:(?:{'|'.join(OWN_KINDS)})/[^:=,]+:[^:=,]+=|[^:])*)(?::|$)", re.IGNORECASE
+)
+"""An option of a line; the colon of a resource of some type, as in `gres/gpu:a100=2`, does not end it."""
 EVERYBODY = "everybody"
 """The account of jobs that name none."""
 
@@ -200,11 +203,11 @@ def _choose_qos(text: str, above: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _read_options(text: str) -> dict[str, str]:
-    """`Key=value:Key='a,b'` with the keys in small letters."""
+    """`Key=value:Key='a,b'` with the keys in small letters; a value may have a colon, as `gres/gpu:a100=2`."""
     options = {}
-    for match in re.finditer(r"(\w+)=('[^']*'|[^:]*)(?::|$)", text):
+    for match in _OPTION.finditer(text):
         key = match[1].lower()
-        value = match[2].strip("'")
+        value = match[2].strip("'\"")
         if key == "maxnodesperjob":
             value = f"node={value}"
         elif key == "maxcpusperjob":

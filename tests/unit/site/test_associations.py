@@ -77,6 +77,16 @@ def test_empty_associations_have_the_normal_quality():
     assert [quality.name for quality in Associations().qualities] == ["normal"]
 
 
+def test_a_resource_of_some_type_does_not_end_an_option(files):
+    dump = files / "dump"
+    dump.write_text("Cluster - 'c'\nParent - 'root'\n"
+                    "Account - 'ind':Description='a:b':GrpTRES=cpu=16,gres/gpu:a100=2,mem=32G:MaxJobs=4\n"
+                    "Parent - 'ind'\nUser - 'eve':GrpTRES=gres/gpu=1:MaxSubmitJobs=9\n")  # fmt: skip
+    account, user = read_associations(dump).entries
+    assert account.limits == {"GrpTRES": "cpu=16,gres/gpu:a100=2,mem=32G", "MaxJobs": "4"}
+    assert user.limits == {"GrpTRES": "gres/gpu=1", "MaxSubmitJobs": "9", "MaxJobs": "4"}
+
+
 def test_limits_are_inherited_as_the_database_does(files):
     (files / "dump").write_text(
         "Cluster - 'c':Fairshare=1:QOS='normal':MaxJobs=9\nParent - 'root'\n"

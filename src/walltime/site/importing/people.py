@@ -68,6 +68,28 @@ def _read_tres(text: str, minutes: bool, keyword: str, of: str, findings: Findin
     return caps
 
 
+def join_partitions(associations: Associations, findings: Findings) -> Associations:
+    """Each user once in an account: what is said of one partition alone is left out, and told."""
+    general = {(entry.account, entry.user) for entry in associations.entries if entry.partition is None}
+    above = {entry.account: entry.limits for entry in associations.entries if entry.user is None}
+    kept: list[Association] = []
+    for entry in associations.entries:
+        if entry.partition is not None:
+            how = "limits and shares that a user has in one partition alone are left out"
+            findings.tell("Association.Partition", f"{entry.user} in {entry.partition}", NOT, how)
+            if (entry.account, entry.user) in general:
+                continue
+            general.add((entry.account, entry.user))
+            passed_on = {
+                name: text
+                for name, text in above.get(entry.account, {}).items()
+                if not name.startswith("Grp") and name != "Priority"
+            }
+            entry = replace(entry, limits=passed_on, share=1, partition=None)
+        kept.append(entry)
+    return replace(associations, entries=tuple(kept))
+
+
 def write_accounts(associations: Associations, source: str, findings: Findings) -> dict[str, Any]:
     """The tree of accounts, with the users whose default they are; and the shares of users."""
     accounts: dict[str, dict[str, Any]] = {}

@@ -18,7 +18,7 @@ from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
 from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes, write_threads
 from walltime.site.importing.outages import write_failures, write_windows
-from walltime.site.importing.people import write_accounts, write_limits
+from walltime.site.importing.people import join_partitions, write_accounts, write_limits
 from walltime.site.importing.priority import write_order
 from walltime.site.importing.queues import IN_ORDER, SOME, Queues, find_least_loaded, is_exclusive
 from walltime.site.importing.scheduling import LIST as SCHEDULER
@@ -163,6 +163,7 @@ def _write_workload(given: Given, folder: str | Path) -> Any:
 
 def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings: Findings) -> dict[str, Any]:
     people = _without_partitions(given)
+    people = None if people is None else join_partitions(people, findings)
     whole = settings.get("SelectType").endswith("linear") or is_exclusive(given)
     lln = find_least_loaded(given, settings, whole)
     _tell_selection(settings, findings, lln)

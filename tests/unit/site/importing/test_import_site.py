@@ -167,6 +167,18 @@ def test_accounts_shares_and_limits(site):
     ]
 
 
+def test_what_a_user_has_in_one_partition_alone_is_told(site):
+    own = "User - 'bo':Partition='gpu':MaxJobs=1:Fairshare=3\nUser - 'di':Partition='gpu':GrpTRES=cpu=3\n"
+    (site / "dump.txt").write_text(DUMP + own)
+    made = make(site)
+    cluster = made.data["cluster"]
+    assert cluster["accounts"]["biology"]["users"] == ["bo", "cy", "di"]
+    assert cluster["shares"] == {"ann": 4}
+    assert {"account": "biology", "per": "user", "running_jobs": 2, "optional": True} in cluster["limits"]
+    assert not any("user" in limit for limit in cluster["limits"] if limit.get("user") != "ann")
+    assert any(line.startswith("Association.Partition (bo in gpu, di in gpu)") for line in made.findings.lines("not"))
+
+
 def test_limits_on_the_number_of_jobs_that_accrue_age(site):
     text = (site / "qos.txt").read_text()
     head, *lines = text.splitlines()
