@@ -56,6 +56,8 @@ class Queues:
         for word, key in (("maxtime", "max_time"), ("defaulttime", "default_time")):
             if (length := self._time(word, line, words)) is not None:
                 queue[key] = Said(write_time(length), self._source(line, word))
+        if "max_time" in queue and "default_time" not in queue:
+            queue["default_time"] = Said(queue["max_time"].value, "MaxTime, as DefaultTime is not given")
         if len(self.tiers) > 1:
             queue["priority"] = Said(_tier(words), self._source(line, "PriorityTier", "Priority"))
         factor = words.get("priorityjobfactor", words.get("priority"))
@@ -117,8 +119,8 @@ class Queues:
 
     def _access(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
         """Accounts that may use it."""
-        allowed = [one for one in words.get("allowaccounts", "").split(",") if one and one.upper() != "ALL"]
-        denied = [one for one in words.get("denyaccounts", "").split(",") if one]
+        allowed = [one for one in words.get("allowaccounts", "").lower().split(",") if one and one != "all"]
+        denied = [one for one in words.get("denyaccounts", "").lower().split(",") if one]
         for word, given in (("AllowAccounts", allowed), ("DenyAccounts", denied if not allowed else [])):
             if not given:
                 continue
@@ -128,14 +130,18 @@ class Queues:
                     f"PartitionName.{word}", name, NEARLY, "no accounts are told; a log's jobs were let in"
                 )
                 return {}
-            self.findings.tell(f"PartitionName.{word}", name)
-            chosen = [one for one in known if (one in given) == (word == "AllowAccounts")]
-            return {"accounts": Said(chosen, self._source(line, word))} if chosen else {}
+            chosen, how = _choose_accounts(known, given, allow=word == "AllowAccounts")
+            if not chosen:
+                self.findings.tell(f"PartitionName.{word}", name, NOT, "it leaves no account; all of them may use it")
+                return {}
+            self.findings.tell(f"PartitionName.{word}", name, *((NEARLY, how) if how else (EXACTLY, "")))
+            return {"accounts": Said(chosen, self._source(line, word))}
         return {}
 
-    def _accounts(self) -> list[str]:
+    def _accounts(self) -> dict[str, str]:
+        """Accounts with the one above each."""
         people = self.given.associations
-        return [] if people is None else [entry.account for entry in people.entries if entry.user is None]
+        return {} if people is None else {one.account: one.parent for one in people.entries if one.user is None}
 
     def _quality(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
         wanted = words.get("qos", "")
@@ -185,6 +191,29 @@ class Queues:
     def _setting(self, name: str) -> str:
         setting = self.given.conf.settings.get(name)
         return setting[0] if setting is not None else ""
+
+
+def _choose_accounts(known: Mapping[str, str], given: list[str], *, allow: bool) -> tuple[list[str], str]:
+    """The accounts of a queue, which stand for those below them, too, while Slurm goes by the names alone; and what
+    is otherwise."""
+    line = {name: _line(name, known) for name in known}
+    if allow:
+        chosen = [name for name in known if name in given]
+        extra = any(set(line[name]) & set(chosen) for name in known if name not in chosen)
+        return chosen, "accounts below them may use it, too" if extra else ""
+    mixed = {above for name in given if name in known for above in line[name]}
+    chosen = [name for name in known if name not in mixed]
+    above = mixed - set(given)
+    return chosen, "nor may accounts above them, by themselves" if above else ""
+
+
+def _line(name: str, parents: Mapping[str, str]) -> list[str]:
+    """An account and those above it."""
+    found: list[str] = []
+    while name in parents and name not in found:
+        found.append(name)
+        name = parents[name]
+    return found
 
 
 def find_least_loaded(given: Given, settings: Settings, whole: bool) -> str:

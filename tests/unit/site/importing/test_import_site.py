@@ -145,10 +145,41 @@ def test_the_queues(site):
     assert make(site).data["cluster"]["queues"] == {
         "batch": {"nodes": ["cn[01-04]"], "default": True, "max_time": "1d", "default_time": "30m", "priority": 1},
         "gpu": {
-            **{"nodes": ["g1"], "max_time": "2h", "priority": 5, "accounts": ["physics"]},
+            **{"nodes": ["g1"], "max_time": "2h", "default_time": "2h", "priority": 5, "accounts": ["physics"]},
             "running_gpus": 2,  # of its quality of service, which is no job's
         },
     }
+
+
+def test_a_job_without_a_limit_has_the_longest_where_no_default_is_given(site):
+    queues = make(site).data["cluster"]["queues"]
+    assert (queues["gpu"]["max_time"], queues["gpu"]["default_time"]) == ("2h", "2h")
+    assert (queues["batch"]["max_time"], queues["batch"]["default_time"]) == ("1d", "30m")
+
+
+def allow(site, text):
+    (site / "slurm.conf").write_text(CONF.replace("AllowAccounts=physics", text))
+    made = make(site)
+    told = {verdict: made.findings.lines(verdict) for verdict in ("exactly", "nearly", "not")}
+    where = [(verdict, line) for verdict, lines in told.items() for line in lines if "Accounts (gpu)" in line]
+    return made.data["cluster"]["queues"]["gpu"].get("accounts"), where
+
+
+def test_accounts_that_may_use_a_partition(site):
+    assert allow(site, "AllowAccounts=physics,nobody") == (
+        ["physics"],
+        [("exactly", "PartitionName.AllowAccounts (gpu)")],
+    )
+    below = "PartitionName.AllowAccounts (gpu): accounts below them may use it, too"
+    assert allow(site, "AllowAccounts=science") == (["science"], [("nearly", below)])
+    none = "PartitionName.AllowAccounts (gpu): it leaves no account; all of them may use it"
+    assert allow(site, "AllowAccounts=nobody") == (None, [("not", none)])
+    above = "PartitionName.DenyAccounts (gpu): nor may accounts above them, by themselves"
+    assert allow(site, "DenyAccounts=physics") == (["biology"], [("nearly", above)])
+    only = "PartitionName.DenyAccounts (gpu)"
+    assert allow(site, "DenyAccounts=Science") == (["physics", "biology"], [("exactly", only)])
+    whole = "PartitionName.DenyAccounts (gpu): it leaves no account; all of them may use it"
+    assert allow(site, "DenyAccounts=science,physics,biology") == (None, [("not", whole)])
 
 
 def test_accounts_shares_and_limits(site):
