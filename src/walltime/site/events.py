@@ -37,6 +37,8 @@ class Window(NamedTuple):
     accounts: tuple[str, ...]
     flags: tuple[str, ...]
     place: str
+    others: str = ""
+    """What else it is bound to: groups, those who may not use it, cores."""
 
 
 @reader
@@ -73,12 +75,23 @@ def _make_window(row: dict[str, str], place: str, path: str | Path, number: int)
     start, end = (row.get(f"{key}time") or row.get(key, "") for key in ("start", "end"))
     if not name or not is_date(start) or not is_date(end):
         raise InputError("a reservation needs a name, a start and an end", value=name, file=path, line=number)
+    denied = [f"{key} {one}" for key in ("users", "accounts") for one in _split(row.get(key, "")) if one[0] == "-"]
+    bound = [f"{key} {row[key]}" for key in ("groups", "features", "licenses") if _split(row.get(key, ""))]
+    cores = [f"cores {row['coreids']}"] if row.get("coreids") else []
     users = [one for one in _split(row.get("users", "")) if not one.startswith("-")]
     accounts = [one for one in _split(row.get("accounts", "")) if not one.startswith("-")]
     flags = tuple(flag.upper() for flag in _split(row.get("flags", "")))
     nodes = row.get("nodes") or row.get("nodenames", "")
     return Window(
-        name, "" if nodes.lower() in UNKNOWN else nodes, start, end, tuple(users), tuple(accounts), flags, place
+        name,
+        "" if nodes.lower() in UNKNOWN else nodes,
+        start,
+        end,
+        tuple(users),
+        tuple(accounts),
+        flags,
+        place,
+        ", ".join([*denied, *bound, *cores]),
     )
 
 

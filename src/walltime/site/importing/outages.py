@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from walltime.cluster.hostlist import compress, expand, split
@@ -12,23 +13,34 @@ from walltime.site.importing.values import write_time
 from walltime.site.importing.written import Said
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 
+_USUAL = {
+    *("MAINT", "IGNORE_JOBS", "SPEC_NODES", "ALL_NODES", "ANY_NODES", "STATIC", "STATIC_ALLOC", "NO_HOLD_JOBS"),
+    *("NO_HOLD_JOBS_AFTER", "NO_HOLD_JOBS_AFTER_END", "PURGE_COMP", "USER_DELETE", "USER_DEL"),
+}
+"""Flags of reservations that change nothing of what is written."""
 
-def write_failures(events: tuple[Event, ...], there: set[str], findings: Findings) -> list[Said]:
+
+def write_failures(
+    events: tuple[Event, ...], there: set[str], findings: Findings, timezone: str | None = None
+) -> list[Said]:
     """Outages of the same nodes' times together; a drain lets no new job start, and ends what still runs at its end."""
     alike: dict[tuple[str, str, bool], list[tuple[str, Event]]] = {}
     for event in events:
         nodes = [name for name in expand(event.nodes) if name in there]
+        if not nodes:
+            findings.tell("Event", event.nodes, NOT, "none of its nodes is there")
+            continue
         if event.end is None:
             findings.tell("Event", event.nodes, NOT, "it had no end yet")
             continue
-        if _length(event) <= 0:
+        if _measure(event.start, event.end, timezone) <= 0:
             continue
         drained = "DRAIN" in event.state and "DOWN" not in event.state
         for name in nodes:
             alike.setdefault((event.start, event.end, drained), []).append((name, event))
     found = []
     for (start, end, drained), members in sorted(alike.items()):
-        length = _length(members[0][1])
+        length = _measure(start, end, timezone)
         failure: dict[str, Any] = {"nodes": split(compress(sorted({name for name, _ in members})))}
         if drained and length > 1:
             failure |= {"at": end, "length": "1s", "notice": write_time(length)}
@@ -43,18 +55,21 @@ def write_failures(events: tuple[Event, ...], there: set[str], findings: Finding
     return found
 
 
-def _length(event: Event) -> int:
-    return round(read_date(event.end or event.start, None) - read_date(event.start, None))
+def _measure(start: str, end: str, timezone: str | None) -> int:
+    """Seconds between two dates of the site, of which one may be in summer time."""
+    return round(read_date(end, timezone) - read_date(start, timezone))
 
 
-def write_windows(windows: tuple[Window, ...], there: set[str], findings: Findings) -> list[Said]:
+def write_windows(
+    windows: tuple[Window, ...], there: set[str], findings: Findings, timezone: str | None = None
+) -> list[Said]:
     """Reservations and maintenance windows."""
     found, names = [], set()
     for window in windows:
         nodes = (
             [name for name in expand(window.nodes) if name in there] if window.nodes.upper() != "ALL" else sorted(there)
         )
-        length = round(read_date(window.end, None) - read_date(window.start, None))
+        length = _measure(window.start, window.end, timezone)
         if not nodes or length <= 0:
             findings.tell(
                 "Reservation", window.name, NOT, "none of its nodes is there" if not nodes else "it has no length"
@@ -70,9 +85,8 @@ def write_windows(windows: tuple[Window, ...], there: set[str], findings: Findin
         made |= {"users": users} if users else {}
         made |= {"accounts": list(window.accounts)} if window.accounts else {}
         found.append(Said(made, f"{window.place} {','.join(window.flags)}".rstrip()))
-        strange = sorted(
-            {*window.flags} & {"FLEX", "REPLACE", "REPLACE_DOWN", "MAGNETIC", "DAILY", "WEEKLY", "OVERLAP"}
-        )
-        how = f"{', '.join(strange).lower()}: kept as it is written, once"
-        findings.tell("Reservation", window.name, *((NEARLY, how) if strange else (EXACTLY, "")))
+        strange = [flag.lower() for flag in window.flags if re.split(r"[=+]", flag)[0] not in _USUAL]
+        how = [f"{', '.join(sorted(strange))}: kept as it is written, once"] if strange else []
+        how += [f"{window.others} are not looked at"] if window.others else []
+        findings.tell("Reservation", window.name, *((NEARLY, "; ".join(how)) if how else (EXACTLY, "")))
     return found

@@ -69,7 +69,7 @@ def import_site(
         settings, findings = Settings(given.conf), Findings()
         notes = _check_unknown(given, words, drop_unknown)
         units, told = read_machine(given, settings, findings, cloud)
-        cluster = _write_cluster(given, settings, units, findings)
+        cluster = _write_cluster(given, settings, units, findings, timezone)
         tree: dict[str, Any] = {"workload": _write_workload(given, folder) | told_log}
         tree |= {"timezone": Said(timezone, "of the log and of the dates below")} if timezone else {}
         tree |= {"cluster": cluster}
@@ -161,7 +161,9 @@ def _write_workload(given: Given, folder: str | Path) -> Any:
     return {"trace": Said(os.path.relpath(given.log, folder), "")}
 
 
-def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings: Findings) -> dict[str, Any]:
+def _write_cluster(
+    given: Given, settings: Settings, units: list[Unit], findings: Findings, timezone: str | None
+) -> dict[str, Any]:
     people = _without_partitions(given)
     people = None if people is None else join_partitions(people, findings)
     whole = settings.get("SelectType").endswith("linear") or is_exclusive(given)
@@ -185,9 +187,9 @@ def _write_cluster(given: Given, settings: Settings, units: list[Unit], findings
         if limits := write_limits(people, settings, (accounts, qualities), findings):
             cluster["limits"] = limits
     there = {unit.name for unit in units}
-    if windows := write_windows(given.windows, there, findings):
+    if windows := write_windows(given.windows, there, findings, timezone):
         cluster["reservations"] = windows
-    if failures := write_failures(given.events, there, findings):
+    if failures := write_failures(given.events, there, findings, timezone):
         cluster["failures"] = failures
     cluster |= _write_requeue(settings, findings)
     scheduler: dict[str, Any] = {"order": write_order(settings, people, qualities, findings)}

@@ -312,6 +312,26 @@ def test_outages_and_reservations_by_their_dates(site):
     assert cluster["reservations"] == [window]
 
 
+def test_an_outage_at_the_end_of_summer_time_is_an_hour_longer(site):
+    (site / "events.txt").write_text("Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n"
+                                     "s|cn01|2026-10-25T01:00:00|2026-10-25T05:00:00|DOWN|power\n"
+                                     "s|old[1-2]|2026-10-25T01:00:00|2026-10-25T05:00:00|DOWN|sold\n")  # fmt: skip
+    (site / "reservations.txt").write_text(
+        "ReservationName=night StartTime=2026-10-24T22:00:00 EndTime=2026-10-25T06:00:00 Duration=09:00:00\n"
+        "   Nodes=cn02 Flags=MAINT,SPEC_NODES,WEEKDAY PartitionName=batch\n"
+        "     NodeName=cn02 CoreIDs=0-1\n"
+        "   Users=-bo Groups=staff Accounts=(null) Licenses=(null)\n"
+    )
+    made = make(site, timezone="Europe/Prague")
+    cluster = made.data["cluster"]
+    assert [(one["at"], one["length"]) for one in cluster["failures"]] == [("2026-10-25T01:00:00", "5h")]
+    assert [one["length"] for one in cluster["reservations"]] == ["9h"]
+    assert make(site).data["cluster"]["failures"][0]["length"] == "4h"
+    assert "Event (old[1-2]): none of its nodes is there" in made.findings.lines("not")
+    told = "weekday: kept as it is written, once; users -bo, groups staff, cores 0-1 are not looked at"
+    assert f"Reservation (night): {told}" in made.findings.lines("nearly")
+
+
 def test_the_lists(site):
     made = make(site)
     assert "Event (cn04): it had no end yet" in made.findings.lines("not")
