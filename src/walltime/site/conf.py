@@ -115,11 +115,21 @@ def read_lines(path: Path, depth: int = 0) -> Iterator[Line]:
             continue
         include = re.fullmatch(r"include\s+(\S+)", whole, re.IGNORECASE)
         if include:
-            if not (path.parent / include[1]).exists():
-                raise InputError("includes a file that is not there", value=include[1], file=path, line=at)
-            yield from read_lines(path.parent / include[1], depth + 1)
+            yield from read_lines(_find_included(include[1], path, at), depth + 1)
         else:
             yield Line(tuple(_read_pairs(whole, path, at)), str(path), at)
+
+
+def _find_included(name: str, path: Path, number: int) -> Path:
+    """The file that another one includes, beside it: of `/etc/slurm/parts/nodes.conf` as well that of a copy of the
+    folder, for what is there on this machine may be of another site."""
+    parts = Path(name).parts
+    beside = [path.parent.joinpath(*parts[first:]) for first in range(1, len(parts))]
+    places = [*beside, Path(name)] if Path(name).is_absolute() else [path.parent / name]
+    for place in places:
+        if place.is_file():
+            return place
+    raise InputError("includes a file that is not there", value=name, file=path, line=number)
 
 
 def read_licences(text: str) -> dict[str, int]:

@@ -464,3 +464,14 @@ def test_a_file_that_another_one_includes_may_be_given_too(site):
     (site / "other.conf").write_text("ClusterName=other\n")
     with pytest.raises(InputError, match=r"two files are slurm\.conf"):
         make(site, "slurm.conf", "nodes.conf", "other.conf")
+@pytest.mark.parametrize(
+    ("name", "place"), [("/etc/slurm/nodes.conf", "nodes.conf"), ("/etc/slurm/parts/nodes.conf", "parts/nodes.conf")]
+)
+def test_what_a_copied_file_includes_is_found_beside_it(site, name, place):
+    (site / "nodes.conf").unlink()
+    (site / "parts").mkdir()
+    (site / place).write_text(NODES)
+    (site / "slurm.conf").write_text(CONF.replace("nodes.conf", name))
+    assert len(make(site).data["cluster"]["nodes"]) == 2
+
+
