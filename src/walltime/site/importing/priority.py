@@ -22,6 +22,8 @@ WEIGHTS = {
 }
 TRES = {"cpu": "cpu", "mem": "mem", "node": "node", "gres/gpu": "gpu"}
 UNUSED = "priority/basic: jobs in order of submission"
+YEAR = 365 * 86_400
+PERIODS = ("none", "daily", "weekly", "monthly", "quarterly", "yearly")
 
 
 def write_order(settings: Settings, associations: Associations | None, qos: str, findings: Findings) -> Any:
@@ -50,7 +52,7 @@ def write_order(settings: Settings, associations: Associations | None, qos: str,
         if settings.given(key):
             findings.tell(key)
     order["interval"] = _time(settings, "PriorityCalcPeriod", findings)
-    order["max_age"] = _time(settings, "PriorityMaxAge", findings)
+    order["max_age"] = _time(settings, "PriorityMaxAge", findings, least=1)
     order |= _write_flags(settings, findings)
     if settings.given("PriorityFavorSmall"):
         findings.tell("PriorityFavorSmall")
@@ -64,14 +66,15 @@ def write_order(settings: Settings, associations: Associations | None, qos: str,
     return {key: value for key, value in order.items() if value != {}}
 
 
-def _time(settings: Settings, name: str, findings: Findings) -> Said:
+def _time(settings: Settings, name: str, findings: Findings, *, least: int = 0, endless: int = YEAR) -> Said:
+    """A length of at least so many seconds; `endless` stands for one that never ends."""
     if settings.given(name):
         findings.tell(name)
     try:
         length = read_time(settings.get(name))
     except InputError as error:
         raise settings.error(name, error.what) from None
-    return Said(write_time(length or 365 * 86_400), settings.source(name))
+    return Said(write_time(endless if length is None else max(length, least)), settings.source(name))
 
 
 def _write_flags(settings: Settings, findings: Findings) -> dict[str, Said]:
@@ -112,12 +115,14 @@ def _write_qualities(associations: Associations | None, source: str, findings: F
 def _write_share(settings: Settings, findings: Findings) -> dict[str, Any]:
     classic = "NO_FAIR_TREE" in {flag.upper() for flag in settings.words("PriorityFlags")}
     share: dict[str, Any] = {"formula": Said("classic" if classic else "fair-tree", settings.source("PriorityFlags"))}
-    share["half_life"] = _time(settings, "PriorityDecayHalfLife", findings)
-    reset = settings.get("PriorityUsageResetPeriod")
+    share["half_life"] = _time(settings, "PriorityDecayHalfLife", findings, endless=0)  # 0: nothing is forgotten
+    reset = settings.get("PriorityUsageResetPeriod").lower()
     if settings.given("PriorityUsageResetPeriod"):
         findings.tell("PriorityUsageResetPeriod")
-    if reset.upper() not in ("NONE", ""):
-        share["reset"] = Said(reset.lower(), settings.source("PriorityUsageResetPeriod"))
+    if reset not in (*PERIODS, "now", ""):
+        raise settings.error("PriorityUsageResetPeriod", f"is none of {', '.join((*PERIODS, 'now'))}")
+    if reset not in ("none", "now", ""):  # a simulation begins without usage
+        share["reset"] = Said(reset, settings.source("PriorityUsageResetPeriod"))
     if settings.given("FairShareDampeningFactor"):
         findings.tell("FairShareDampeningFactor")
         if classic:

@@ -296,6 +296,20 @@ def test_words_of_preempt_mode_that_make_no_room_are_told(site):
     assert "PreemptMode (WITHIN): jobs of one QOS do not preempt each other" in told
 
 
+def test_usage_that_is_not_forgotten_and_age_that_counts_at_once(site):
+    more = "PriorityMaxAge=0\nPriorityDecayHalfLife=0\nPriorityUsageResetPeriod="
+    (site / "slurm.conf").write_text(CONF.replace("PriorityMaxAge=1-0", more + "NOW"))
+    order = make(site).data["cluster"]["scheduler"]["order"]
+    assert (order["max_age"], order["fairshare"]["half_life"]) == ("1s", "0s")
+    assert "reset" not in order["fairshare"]
+    check(parse(make(site).data))
+    (site / "slurm.conf").write_text(CONF.replace("PriorityMaxAge=1-0", more + "Weekly"))
+    assert make(site).data["cluster"]["scheduler"]["order"]["fairshare"]["reset"] == "weekly"
+    (site / "slurm.conf").write_text(CONF.replace("PriorityMaxAge=1-0", more + "fortnightly"))
+    with pytest.raises(InputError, match="PriorityUsageResetPeriod is none of none, daily"):
+        make(site)
+
+
 def test_pairs_of_preemption_that_are_no_order_are_told(site):
     (site / "qos.txt").write_text("Name|Preempt\nnormal|idle\nidle|\nurgent|normal\n")
     made = make(site)
@@ -457,13 +471,6 @@ def test_a_file_that_tells_nothing_of_a_site_is_named(site, name, text, match):
         make(site, "slurm.conf", name)
 
 
-def test_a_file_that_another_one_includes_may_be_given_too(site):
-    alone = make(site, "slurm.conf")
-    for names in (("slurm.conf", "nodes.conf"), ("nodes.conf", "slurm.conf")):
-        assert make(site, *names).text == alone.text
-    (site / "other.conf").write_text("ClusterName=other\n")
-    with pytest.raises(InputError, match=r"two files are slurm\.conf"):
-        make(site, "slurm.conf", "nodes.conf", "other.conf")
 @pytest.mark.parametrize(
     ("name", "place"), [("/etc/slurm/nodes.conf", "nodes.conf"), ("/etc/slurm/parts/nodes.conf", "parts/nodes.conf")]
 )
@@ -475,3 +482,10 @@ def test_what_a_copied_file_includes_is_found_beside_it(site, name, place):
     assert len(make(site).data["cluster"]["nodes"]) == 2
 
 
+def test_a_file_that_another_one_includes_may_be_given_too(site):
+    alone = make(site, "slurm.conf")
+    for names in (("slurm.conf", "nodes.conf"), ("nodes.conf", "slurm.conf")):
+        assert make(site, *names).text == alone.text
+    (site / "other.conf").write_text("ClusterName=other\n")
+    with pytest.raises(InputError, match=r"two files are slurm\.conf"):
+        make(site, "slurm.conf", "nodes.conf", "other.conf")
