@@ -223,6 +223,16 @@ USUAL = {
     "build_queue_timeout": "2000000",
 }
 """What the controller takes for a word of SchedulerParameters that is not given; both releases agree."""
+BOUNDS = {
+    **{"bf_interval": (1, 10_800), "bf_window": (1, 43_200), "bf_resolution": (1, 3600), "bf_max_job_test": (1, 10**6)},
+    **{
+        "bf_job_part_count_reserve": (0, 100_000),
+        "bf_max_job_start": (0, 10_000),
+        "bf_min_age_reserve": (0, 2_592_000),
+    },
+    **{"bf_max_job_array_resv": (0, 1000)},
+}
+"""The least and the most that the controller takes; for another number it has what it takes where none is given."""
 FOLLOWING = {"bf_max_time": "bf_interval", "bf_node_space_size": "bf_max_job_test"}
 """Words that are as large as another one where they are not given."""
 

@@ -9,7 +9,7 @@ from walltime.site.associations import Associations
 from walltime.site.importing.findings import Findings, find_effect
 from walltime.site.importing.values import Settings, read_time, write_time
 from walltime.site.importing.written import DEFAULT, Said
-from walltime.site.keywords import EXACTLY, GANG, NEARLY, NOT, NOTHING, USUAL, Effect
+from walltime.site.keywords import BOUNDS, EXACTLY, GANG, NEARLY, NOT, NOTHING, USUAL, Effect
 from walltime.site.options import RENAMED
 
 LIST = "SchedulerParameters"
@@ -26,6 +26,7 @@ ALSO = "; the slurm engine honours it"
 def write_rhythm(settings: Settings, findings: Findings) -> dict[str, Any]:
     """The keys `backfill` and `rhythm`: the words of SchedulerParameters that the native planner knows."""
     builtin = settings.get("SchedulerType").endswith("builtin")
+    idle = read_words(settings).get("bf_interval") == "-1"  # which switches the backfill loop off
     if settings.given("SchedulerType"):
         findings.tell("SchedulerType")
     known = find_parameters()
@@ -34,7 +35,7 @@ def write_rhythm(settings: Settings, findings: Findings) -> dict[str, Any]:
     for word, default in known.items():
         value = given.get(word, USUAL.get(word))
         if word in given:
-            findings.tell(f"{LIST}.{word}")
+            value = _bound(word, value, findings)
         if isinstance(default, bool):
             if word in given:
                 rhythm[word] = Said(True, _source(settings))
@@ -45,10 +46,28 @@ def write_rhythm(settings: Settings, findings: Findings) -> dict[str, Any]:
         elif value is not None and (word in given or int(value) != 0):
             source = _source(settings) if word in given else DEFAULT
             rhythm[word] = Said(_number(settings, word, value), source)
-    if builtin:
+    if builtin or idle:
         rhythm = {key: value for key, value in rhythm.items() if not key.startswith("bf_")}
-    backfill = Said("none" if builtin else "conservative", settings.source("SchedulerType"))
+    source = f"{_source(settings)} bf_interval=-1" if idle and not builtin else settings.source("SchedulerType")
+    backfill = Said("none" if builtin or idle else "conservative", source)
     return {"backfill": backfill, "rhythm": rhythm}
+
+
+def _bound(word: str, value: str | None, findings: Findings) -> str | None:
+    """The number that the controller takes for the one that is given; the word is put on its list."""
+    least, most = BOUNDS.get(word, (None, None))
+    if least is None or most is None or value is None or (word, value) == ("bf_interval", "-1"):
+        findings.tell(f"{LIST}.{word}")
+        return value
+    if not least <= int(value) <= most:
+        how = f"the controller does not take {value}, and has its default, {USUAL[word]}"
+        findings.tell(f"{LIST}.{word}", "", EXACTLY, how)
+        return USUAL[word]
+    if (word, int(value)) == ("bf_max_job_array_resv", 0):
+        findings.tell(f"{LIST}.{word}", "", NEARLY, "0: one task of an array gets a place")
+        return "1"
+    findings.tell(f"{LIST}.{word}")
+    return value
 
 
 def find_parameters() -> dict[str, Any]:

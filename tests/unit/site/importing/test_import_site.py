@@ -248,6 +248,30 @@ def test_priority_and_preemption(site):
     }
 
 
+def test_numbers_that_the_controller_does_not_take(site):
+    words = "bf_interval=0,bf_window=50000,bf_resolution=-5,bf_max_job_array_resv=0,bf_max_job_test"
+    (site / "slurm.conf").write_text(CONF.replace("bf_interval=45,bf_max_job_test", words))
+    made = make(site)
+    check(parse(made.data))
+    rhythm = made.data["cluster"]["scheduler"]["rhythm"]
+    assert [rhythm[word] for word in ("bf_interval", "bf_window", "bf_resolution")] == [30, 1440, 60]
+    told = "SchedulerParameters.bf_window: the controller does not take 50000, and has its default, 1440"
+    assert told in made.findings.lines("exactly")
+    assert "SchedulerParameters.bf_max_job_array_resv: 0: one task of an array gets a place" in made.findings.lines(
+        "nearly"
+    )
+
+
+def test_a_backfill_interval_of_minus_one_is_no_backfilling(site):
+    (site / "slurm.conf").write_text(CONF.replace("bf_interval=45", "bf_interval=-1"))
+    made = make(site)
+    check(parse(made.data))
+    scheduler = made.data["cluster"]["scheduler"]
+    assert scheduler["backfill"] == "none"
+    assert not [key for key in scheduler["rhythm"] if key.startswith("bf_")]
+    assert "backfill: none  # slurm.conf:5 SchedulerParameters bf_interval=-1" in made.text
+
+
 def test_words_of_scheduler_parameters_may_have_large_letters(site):
     (site / "slurm.conf").write_text(CONF.replace("bf_interval=45,bf_max_job_test", "BF_Interval=45,MAX_JOB_BF"))
     made = make(site)
