@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command_line import Command, names
+from command_line import Command, crowd, names, swf
 
 EXPERIMENT = """\
 scenario:
@@ -80,3 +80,39 @@ def test_both_engines_in_one_sweep(folder: Path, command: Command, slurm: None) 
         ("native", "done", 30.0),
         ("slurm", "done", 30.0),
     ]
+
+
+LIMITS = """\
+base: now.yaml
+grid:
+  limit:
+    combinations:
+      now: {}
+      longer: {cluster.queues.q.max_time: 2h}
+      react: {cluster.queues.q.max_time: 2h, workload.adjust.run_on: true}
+"""
+
+
+def test_trust_and_limits_to_which_no_user_reacts_stand_below_the_answers(tmp_path: Path, command: Command) -> None:
+    """Of a site that was calibrated, in `sweep`, in `compare` of cells and of scenarios, and in the report."""
+    (tmp_path / "log.swf").write_text(swf(crowd(30)), encoding="utf-8")
+    cluster = "{name: site, cores: 16, queues: {q: {max_time: 1h, default: true}}}"
+    (tmp_path / "now.yaml").write_text(f"workload: log.swf\ncluster: {cluster}\n", encoding="utf-8")
+    (tmp_path / "limits.yaml").write_text(LIMITS, encoding="utf-8")
+    command("calibrate", "now.yaml").done()
+    trust, behaviour = "a replay of log.swf has so much of its waiting", "no user reacts"
+    for words in (["sweep", "limits.yaml"], ["compare", "limits:limit=now", "limits:limit=longer"]):
+        text = " ".join(command(*words).done().out.split())
+        assert trust in text
+        assert behaviour in text
+    text = " ".join(command("compare", "limits:limit=now", "limits:limit=react").done().out.split())
+    assert trust in text
+    assert behaviour not in text
+    assert trust in " ".join(command("compare", "now.yaml", "now.yaml").done().out.split())
+    text = " ".join(command("compare", "limits.yaml").done().out.split())
+    assert trust in text
+    assert behaviour in text
+    command("report", "limits", "-o", "page.html").done()
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert trust in page
+    assert behaviour in page

@@ -12,7 +12,7 @@ from walltime.cli.experiments.margins import Margin, parse_margins
 from walltime.cli.experiments.places import STORE, StorePlace
 from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.repeated import find_repeated, judge_groups, show_repeated
+from walltime.cli.repeated import find_cautions_of, find_repeated, judge_groups, show_repeated
 from walltime.cli.terminal.console import emit, out, say
 from walltime.cli.terminal.show import show_comparison, show_notes, show_remarks
 from walltime.cli.terminal.winners import show_winners
@@ -75,6 +75,8 @@ def compare(
         margins = parse_margins(margin, [figure.key for figure in FIGURES])
         trust = find_trust(store, repeated)
         show_repeated(repeated, margins, groups=groups, top=top, trust=trust, as_json=as_json)
+        for told in [] if as_json else find_cautions_of(results, store):
+            say(told)
         return
     if margin is not None:
         raise InputError("--margin is for repetitions: results with other seeds, experiments or scenarios")

@@ -53,6 +53,7 @@ def predict(
     scenario's workload, and which jobs will come, as a stretch of it. A replay of the workload's newest jobs tells how
     wrong plans of such jobs were, for an interval.
     """
+    from walltime.analysis.calibration.file import find_trust, tell_calibration
     from walltime.analysis.plots import check_picture
     from walltime.cli.run.forewarning import Forewarning, Repetitions
     from walltime.core.random import read_seed
@@ -73,6 +74,8 @@ def predict(
         emit(told.as_data())
     else:
         _show(told)
+        if (line := tell_calibration({"calibration": find_trust(scenario)})) is not None:
+            say(f"\n{line}")
     if picture is not None:
         path = told.picture().save(picture, force=force)
         if not as_json:

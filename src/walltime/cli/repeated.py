@@ -69,6 +69,21 @@ def find_analysed(name: str, analysis: str, store: str) -> list[Side]:
         return find_analysed_sides(opened, name, analysis)
 
 
+def find_cautions_of(given: list[str], store: str) -> list[str]:
+    """What stands below the comparison of cells of a store, beside the trust in their site: what no user does."""
+    from walltime.experiments.answers.cautions import BEHAVIOUR, find_cautions, find_cautions_of_file
+    from walltime.experiments.grid import parse_labels
+    from walltime.experiments.store import Store
+
+    texts = [name for name in given if not Path(name).is_dir() and not _is_file(name)]
+    lines = [line for name in given if _is_file(name) for line in find_cautions_of_file(name)]
+    if texts and _is_store(store):
+        with Store(store) as opened:
+            for name, _, chosen in (text.partition(":") for text in texts):
+                lines += find_cautions(opened, name, parse_labels(chosen))
+    return [BEHAVIOUR] if BEHAVIOUR in lines else []
+
+
 @dataclass(frozen=True)
 class Change:
     """What a cell means for groups: the verdicts on their mean waits, and the figures of both cells, run by run."""

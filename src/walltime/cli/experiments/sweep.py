@@ -138,8 +138,11 @@ def _tell(store: Store, read: Experiment, progress: Progress) -> None:
         say(f"{progress.refused} late results were discarded")
     say()
     from walltime.cli.experiments.store import show_cells
+    from walltime.experiments.answers.cautions import tell_cautions
 
     show_cells(store, read.name, {}, most=30)
+    for line in tell_cautions(read, {}):
+        say(line)
 
 
 def write_bytes(count: float) -> str:

@@ -30,6 +30,7 @@ def whatif(
     The scheduler's part: the new system on the old one's submissions, less the old one. The users' part: the new system
     with its own submissions, less that. The other order is beside it.
     """
+    from walltime.analysis.calibration.file import find_trust, tell_calibration
     from walltime.experiments.answers.decomposition import FIGURE_NAMES, decompose
     from walltime.scenario import load
 
@@ -42,6 +43,8 @@ def whatif(
     say()
     for one in parts:
         say(one.tell())
+    if (line := tell_calibration({"calibration": find_trust(first)})) is not None:
+        say(line)
 
 
 def _show(parts: list[Parts]) -> None:

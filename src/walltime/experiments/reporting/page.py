@@ -18,6 +18,7 @@ from walltime.analysis.report.encode import LONGEST, Packer, encode_chart, encod
 from walltime.analysis.report.shell import fill, shell, write_figure, write_items, write_table
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES
+from walltime.experiments.answers.cautions import find_cautions
 from walltime.experiments.answers.losers import REPLAY
 from walltime.experiments.comparison import compare_cells
 from walltime.experiments.reporting.contents import CellRuns, Contents
@@ -66,7 +67,8 @@ def make_page(store: Store, name: str, *, title: str | None = None, more: Sequen
         f"<section id=summary><h2>In short</h2>{_describe(contents)}</section>"
         f"<section id=figures><h2>Figures of the cells</h2>{_write_cells(contents, figures)}</section>"
         f"{drawn}"
-        f"<section id=verdicts><h2>Verdicts</h2>{_write_verdicts(contents, figures)}</section>"
+        f"<section id=verdicts><h2>Verdicts</h2>{_write_verdicts(contents, figures)}{_write_cautions(contents)}"
+        "</section>"
         f"<section id=differences><h2>Who gains and who loses</h2>{_write_pairs(contents, len(pairs), total)}</section>"
         f"<section id=runs><h2>Runs</h2><div id=run-list></div>"
         f"{_note_runs(contents, len(runs['rows']), len(shown))}</section>{_SCHEDULE if shown else ''}"
@@ -161,6 +163,11 @@ def _write_verdicts(contents: Contents, figures: Sequence[str]) -> str:
     rest = told[MOST_SENTENCES:]
     more = f"<details><summary>{len(rest):,} more</summary><ul>{write_items(rest)}</ul></details>" if rest else ""
     return f"<ul class=words>{write_items(told[:MOST_SENTENCES])}</ul>{more}"
+
+
+def _write_cautions(contents: Contents) -> str:
+    lines = find_cautions(contents.store, contents.name)
+    return "".join(f"<p class=note>{escape(line)}</p>" for line in lines)
 
 
 def _write_pairs(contents: Contents, pairs: int, total: int) -> str:
