@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,6 +70,20 @@ class Conf:
                 usual |= given
             else:
                 yield line, usual | given
+
+
+@contextmanager
+def of_line(line: Line) -> Iterator[None]:
+    """What a line's words can cause inside the block comes out as an InputError with its place."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise InputError(error.what, value=error.value, file=line.file, line=line.number) from error
+    except ValueError as error:
+        what = f"cannot be read: {error}"
+        raise InputError(what, file=line.file, line=line.number) from error
 
 
 @reader

@@ -42,8 +42,8 @@ _FIRST = (
     (r"name\|", QOS),
     (r"(cluster\|)?(nodename\||clusternodes\|).*timestart|cluster\|.*timestart", EVENTS),
     (r"resvname\||cluster\|.*\bname\|.*\bstart\|", WINDOWS),
-    (r"switchname=", TOPOLOGY),
-    (r"autodetect=|(nodename=\S+\s+)?name=\w+\s", GRES),
+    (r"switchname=|blockname=", TOPOLOGY),
+    (r"autodetect=|name=\w+(\s|$)|nodename=.*\s(name=\w|autodetect=)", GRES),
 )
 
 _JSON = (

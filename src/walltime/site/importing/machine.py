@@ -10,7 +10,7 @@ from typing import Any
 
 from walltime.cluster.hostlist import compress, expand
 from walltime.core.errors import InputError
-from walltime.site.conf import Line, read_licences
+from walltime.site.conf import Line, of_line, read_licences
 from walltime.site.files import Given
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.values import Settings, spell
@@ -19,6 +19,8 @@ from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.nodes import Node, find_state, make_nodes
 
 _GPU = "gpu"
+_LAST = 1 << 32
+"""A weight beyond all others."""
 _IN_SERVICE = {
     *("UNKNOWN", "UP", "IDLE", "FUTURE", "ALLOC", "ALLOCATED", "MIX", "MIXED", "COMP", "COMPLETING", "PLANNED"),
     *("RESERVED", "RESUME"),
@@ -52,10 +54,20 @@ def read_machine(given: Given, settings: Settings, findings: Findings, cloud: bo
     """The nodes that are there, those of a smaller weight first, and what a person should know of them."""
     kinds = [part.strip() for part in settings.get("GresTypes", "").split(",") if part.strip()]
     nodes, notes = make_nodes(given.conf, cloud, kinds)
-    described = {name: (line, words) for line, words in given.conf.resolve("nodename") for name in expand(line.name)}
+    described: dict[str, tuple[Line, dict[str, str]]] = {}
+    for line, words in given.conf.resolve("nodename"):
+        for name in expand(line.name):
+            if name in described:
+                what = f"a second NodeName describes the node; the first is in line {described[name][0].number}"
+                raise InputError(what, value=name, file=line.file, line=line.number)
+            described[name] = line, words
     counted = "memory" in settings.get("SelectTypeParameters", "").lower()
     leaves = _find_leaves(given, settings, findings)
-    units = [_make_unit(node, *described[node.name], counted, leaves.get(node.name)) for node in nodes]
+    units = []
+    for node in nodes:
+        line, words = described[node.name]
+        with of_line(line):
+            units.append(_make_unit(node, line, words, counted, leaves.get(node.name)))
     for line, words in given.conf.resolve("nodename"):
         _tell_words(line, words, findings)
     for line in given.conf.lines:
@@ -88,7 +100,7 @@ def _make_unit(node: Node, line: Line, words: Mapping[str, str], counted: bool, 
         tuple(amounts.items()),
         features,
         line,
-        int(words.get("weight", 1)),
+        _LAST if words.get("weight", "").upper() in ("INFINITE", "UNLIMITED") else int(words.get("weight", 1)),
         switch,
         node.threads if node.cpus == node.sockets * node.cores * node.threads else 1,  # else CPUs are whole cores
     )

@@ -10,7 +10,7 @@ from typing import Any
 from walltime.cluster.hostlist import compress, split
 from walltime.core.errors import InputError
 from walltime.site.associations import Associations
-from walltime.site.conf import Line
+from walltime.site.conf import Line, of_line
 from walltime.site.files import Given
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.machine import Unit
@@ -38,15 +38,25 @@ class Queues:
         self.given, self.units, self.whole, self.lln, self.findings = given, units, whole, lln, findings
         self.there = {unit.name for unit in units}
         self.described = find_members(given.conf, "ALL", next(given.conf.of_kind("nodename")))
-        self.tiers = {_tier(words) for _, words in given.conf.resolve("partitionname")}
+        self.tiers = set()
+        for line, words in given.conf.resolve("partitionname"):
+            with of_line(line):
+                self.tiers.add(_tier(words))
 
     def write(self) -> dict[str, dict[str, Any]]:
         """All of them, by name; raises InputError for one without nodes."""
-        return {
-            name.strip(): self._write_one(name.strip(), line, words)
-            for line, words in self.given.conf.resolve("partitionname")
-            for name in line.name.split(",")
-        }
+        found: dict[str, dict[str, Any]] = {}
+        for line, words in self.given.conf.resolve("partitionname"):
+            for name in (part.strip() for part in line.name.split(",")):
+                with of_line(line):
+                    queue = self._write_one(name, line, words)
+                if "default" in queue:  # of several the last
+                    for other in found:
+                        if found[other].pop("default", None) is not None:
+                            how = f"a later partition, {name}, is the default"
+                            self.findings.tell("PartitionName.Default", other, EXACTLY, how)
+                found[name] = queue
+        return found
 
     def _write_one(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
         queue: dict[str, Any] = {}

@@ -435,6 +435,44 @@ def test_wrong_files_get_a_clear_word(site):
         make(site)
 
 
+SEVERAL = """SelectType=select/cons_tres
+NodeName=n[1-2] CPUs=8
+NodeName=n3 CPUs=8 Weight=INFINITE
+PartitionName=a Nodes=n[1-2] Default=YES
+PartitionName=b Nodes=ALL Default=YES
+"""
+
+
+def test_of_several_default_partitions_the_last_is_it(site):
+    (site / "slurm.conf").write_text(SEVERAL)
+    made = make(site, "slurm.conf")
+    queues = made.data["cluster"]["queues"]
+    assert [queues[name].get("default") for name in "ab"] == [None, True]
+    assert "PartitionName.Default (a): a later partition, b, is the default" in made.findings.lines("exactly")
+    assert [group["name"] for group in made.data["cluster"]["nodes"]] == ["n[1-2]", "n[3]"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ("NodeName=n3", "NodeName=n[2-3]", "a second NodeName describes the node; the first is in line 2: 'n2'"),
+        ("Weight=INFINITE", "Weight=heavy", "slurm.conf:3: cannot be read: .*'heavy'"),
+        ("Nodes=ALL", "Nodes=ALL PriorityTier=high", "slurm.conf:5: cannot be read: .*'high'"),
+    ],
+)
+def test_a_line_that_is_wrong_is_told_with_its_number(site, old, new, match):
+    (site / "slurm.conf").write_text(SEVERAL.replace(old, new))
+    with pytest.raises(InputError, match=match):
+        make(site, "slurm.conf")
+
+
+def test_blocks_of_nodes_are_told(site):
+    (site / "topology.conf").write_text("BlockName=b1 Nodes=n[1-3]\nBlockSizes=1\n")
+    (site / "slurm.conf").write_text("TopologyPlugin=topology/block\n" + SEVERAL)
+    told = make(site, "slurm.conf", "topology.conf").findings.lines("not")
+    assert "TopologyPlugin: topology/block: only the tree is known" in told
+
+
 def test_switches_are_groups_of_nodes(site):
     (site / "slurm.conf").write_text(CONF + "TopologyPlugin=topology/tree\n")
     (site / "topology.conf").write_text("SwitchName=a Nodes=cn[01-02]\nSwitchName=b Nodes=cn[03-04],g1\n"
@@ -453,6 +491,22 @@ def test_switches_are_groups_of_nodes(site):
 )
 def test_what_a_file_is_its_contents_tell(site, name, kind):
     assert recognise(site / name) == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AutoDetect=nvml\n",
+        "Name=mps\n",
+        "Name=gpu File=/dev/nvidia0\n",
+        "NodeName=n1 Name=gpu File=/dev/nvidia0\n",
+        "NodeName=n[1-2] AutoDetect=off Name=gpu File=/dev/nvidia[0-1]\n",
+        "NodeName=n1 AutoDetect=nvml\n",
+    ],
+)
+def test_gres_conf_is_told_from_slurm_conf(site, text):
+    (site / "any.conf").write_text(text)
+    assert recognise(site / "any.conf") == "gres"
 
 
 def test_a_file_that_is_nothing_of_a_site_is_told(site, tmp_path):
