@@ -40,6 +40,15 @@ class Findings:
         if chosen.verdict != NOTHING:
             self.rows.setdefault((chosen.verdict, keyword, chosen.how), {})[of] = None
 
+    def tell_instead(self, keyword: str, of: str, verdict: str, how: str) -> None:
+        """Take a keyword of something off the list of what is honoured exactly, and put it on another."""
+        exactly = (EXACTLY, keyword, "")
+        if of in self.rows.get(exactly, {}):
+            del self.rows[exactly][of]
+            if not self.rows[exactly]:
+                del self.rows[exactly]
+        self.tell(keyword, of, verdict, how)
+
     @property
     def told(self) -> set[str]:
         """The keywords that are on a list, in small letters."""

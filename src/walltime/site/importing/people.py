@@ -127,9 +127,16 @@ def write_accounts(associations: Associations, source: str, findings: Findings) 
 
 
 def write_limits(
-    associations: Associations, settings: Settings, sources: tuple[str, str], findings: Findings
+    associations: Associations,
+    settings: Settings,
+    sources: tuple[str, str],
+    findings: Findings,
+    queues: Mapping[str, Mapping[str, Any]],
 ) -> list[Said]:
-    """The limits of associations and of qualities of service; none, where the site does not enforce them."""
+    """The limits of associations and of qualities of service; none, where the site does not enforce them.
+
+    `queues` are the partitions as they are written, with the limits of their own qualities of service.
+    """
     enforced = {word.lower() for word in settings.words("AccountingStorageEnforce")}
     if settings.given("AccountingStorageEnforce"):
         findings.tell("AccountingStorageEnforce")
@@ -154,7 +161,27 @@ def write_limits(
     limits = [Said(limit, sources[0]) for limit in found]
     for quality in associations.qualities:
         limits += [Said(limit, sources[1]) for limit in _of_quality(quality, nested, findings)]
+        _tell_both(quality, queues, findings)
     return limits
+
+
+def _tell_both(quality: Quality, queues: Mapping[str, Mapping[str, Any]], findings: Findings) -> None:
+    """Limits that partitions have, too: in Slurm that of the partition takes the place of the quality's."""
+    for per, marks in PER.items():
+        for name in (name for name in quality.limits if name.startswith(marks) or name.endswith(marks)):
+            caps = read_caps(quality.limits, [name], "QOS", quality.name, Findings())
+            own = [queue for queue, told in queues.items() if caps.keys() & _caps_of(told, per)]
+            if own:
+                how = f"partition {', '.join(own)} has such a limit, too: both hold for its jobs, in Slurm one of them"
+                findings.tell_instead(f"QOS.{name}", quality.name, NEARLY, how)
+
+
+def _caps_of(queue: Mapping[str, Any], per: str | None) -> set[str]:
+    """The limits of a queue, or those of each user or account in it."""
+    if per is None:
+        return set(queue)
+    told = queue.get(f"per_{per}")
+    return set() if told is None else set(told.value)
 
 
 def _find_ageless(settings: Settings) -> str:

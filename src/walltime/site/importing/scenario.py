@@ -184,7 +184,7 @@ def _write_cluster(
     )
     if people is not None:
         cluster |= write_accounts(people, accounts, findings)
-        if limits := write_limits(people, settings, (accounts, qualities), findings):
+        if limits := write_limits(people, settings, (accounts, qualities), findings, cluster["queues"]):
             cluster["limits"] = limits
     there = {unit.name for unit in units}
     if windows := write_windows(given.windows, there, findings, timezone):

@@ -246,12 +246,15 @@ class Quotas:
         return None
 
     def _check_overlap(self) -> None:
-        """A partition's limit takes the place of the same one of a quality of service; in a scenario both hold."""
+        """A partition's limit takes the place of the same one of a quality of service; in a scenario both hold. That is
+        the same where no job has both."""
 
-        def limited(where: str) -> set[tuple[str, str]]:
-            return {(how, cap) for (kind, _, how), scope in self.scopes.items() if kind == where for cap in scope.caps}
+        def limited(where: str, name: str) -> set[tuple[str, str]]:
+            scopes = [(how, scope) for (kind, one, how), scope in self.scopes.items() if (kind, one) == (where, name)]
+            return {(how, cap) for how, scope in scopes for cap in scope.caps}
 
-        for _, cap in sorted(limited("queue") & limited("qos")):
+        both = {found for queue, qos in self._find_pairs() for found in limited("queue", queue) & limited("qos", qos)}
+        for _, cap in sorted(both):
             keys = [rule.key for rule in self.rules if cap in rule.caps and ("qos" in rule.names or rule.per == "qos")]
             self.problems += [(key, f"{cap}: Slurm looks at a queue's or at a QOS's, not at both") for key in keys[:1]]
         for name in self.qualities:  # in Slurm 22.05 the first of them decides, here the smallest
@@ -262,6 +265,19 @@ class Quotas:
                     rule.key for rule in self.rules if ACCRUING in rule.caps and name in rule.names.get("qos", ())
                 )
                 self.problems.append((key, f"{ACCRUING}: of a QOS Slurm looks at that of all its jobs first"))
+
+    def _find_pairs(self) -> set[tuple[str, str]]:
+        """The queues, and the qualities of service, of the jobs that have both; every queue for one that names none."""
+        if not self.workload.has("qos"):
+            return set()
+        queues, codes = self.workload.label_names("queue"), self.workload.column("queue")
+        pairs = set(zip(codes.tolist(), self.workload.column("qos").tolist(), strict=True))
+        return {
+            (name.strip(), self.qualities[qos])
+            for code, qos in pairs
+            if qos >= 0
+            for name in (queues[code].split(",") if code >= 0 else self.cluster.queues)
+        }
 
     # ---- what Slurm is told
 

@@ -210,6 +210,17 @@ def test_what_a_user_has_in_one_partition_alone_is_told(site):
     assert any(line.startswith("Association.Partition (bo in gpu, di in gpu)") for line in made.findings.lines("not"))
 
 
+def test_a_limit_of_a_quality_that_a_partition_has_too_is_told(site):
+    (site / "qos.txt").write_text("Name|Priority|GrpTRES|MaxTRESPU|MaxJobsPU\nnormal|5|gres/gpu=4|cpu=8|3\nidle|0|||\n"
+                                  "part|0|node=1,gres/gpu=2||2\n")  # fmt: skip
+    found = make(site).findings
+    how = "partition gpu has such a limit, too: both hold for its jobs, in Slurm one of them"
+    assert f"QOS.GrpTRES (normal): {how}" in found.lines("nearly")
+    assert f"QOS.MaxJobsPU (normal): {how}" in found.lines("nearly")
+    assert "QOS.MaxTRESPU (normal)" in found.lines("exactly")
+    assert "QOS.GrpTRES (part)" in found.lines("exactly")
+
+
 def test_limits_on_the_number_of_jobs_that_accrue_age(site):
     text = (site / "qos.txt").read_text()
     head, *lines = text.splitlines()

@@ -79,6 +79,16 @@ def test_caps_of_a_queue_are_a_quality_of_service_of_its_partition():
     assert "AllowAccounts=a" in line.split()
 
 
+def test_the_same_limit_of_a_queue_and_of_a_qos_is_refused_only_where_a_job_has_both():
+    queues = {"q": {"running_cores": 8, "default": True}, "r": {}}
+    rules = [{"qos": "low", "running_cores": 4}]
+    site = made(CHARGED | {"queue": ["q"] * 5 + ["r"]}, queues=queues, limits=rules)
+    assert limits(site) == {"qos queue-q": {"GrpTRES": "cpu=8"}, "qos low": {"GrpTRES": "cpu=4"}}
+    for queue in ("q", "r,q", None):
+        with pytest.raises(UnsupportedError, match="not at both"):
+            made(CHARGED | {"queue": ["q"] * 5 + [queue]}, queues=queues, limits=rules)
+
+
 def test_groups_are_accounts_where_there_are_none():
     site = made(PEOPLE, limits=[{"group": "atlas", "running_cores": 5}, {"per": "group", "running_jobs": 3}])
     assert limits(site) == {"atlas": {"GrpJobs": "3", "GrpTRES": "cpu=5"}, "bio": {"GrpJobs": "3"}}
