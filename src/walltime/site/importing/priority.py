@@ -9,7 +9,7 @@ from walltime.site.associations import Associations
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.values import Settings, read_time, write_time
 from walltime.site.importing.written import Said
-from walltime.site.keywords import EXACTLY, NOT
+from walltime.site.keywords import EXACTLY, NEARLY, NOT
 
 MULTIFACTOR = "priority/multifactor"
 WEIGHTS = {
@@ -52,7 +52,7 @@ def write_order(settings: Settings, associations: Associations | None, qos: str,
         if settings.given(key):
             findings.tell(key)
     order["interval"] = _time(settings, "PriorityCalcPeriod", findings)
-    order["max_age"] = _time(settings, "PriorityMaxAge", findings, least=1)
+    order["max_age"] = _time(settings, "PriorityMaxAge", findings, least=60)
     order |= _write_flags(settings, findings)
     if settings.given("PriorityFavorSmall"):
         findings.tell("PriorityFavorSmall")
@@ -68,12 +68,13 @@ def write_order(settings: Settings, associations: Associations | None, qos: str,
 
 def _time(settings: Settings, name: str, findings: Findings, *, least: int = 0, endless: int = YEAR) -> Said:
     """A length of at least so many seconds; `endless` stands for one that never ends."""
-    if settings.given(name):
-        findings.tell(name)
     try:
         length = read_time(settings.get(name))
     except InputError as error:
         raise settings.error(name, error.what) from None
+    if settings.given(name):
+        low = length is not None and length < least
+        findings.tell(name, "", *((NEARLY, f"{settings.get(name)}: {write_time(least)}") if low else (EXACTLY, "")))
     return Said(write_time(endless if length is None else max(length, least)), settings.source(name))
 
 

@@ -335,7 +335,8 @@ def test_usage_that_is_not_forgotten_and_age_that_counts_at_once(site):
     more = "PriorityMaxAge=0\nPriorityDecayHalfLife=0\nPriorityUsageResetPeriod="
     (site / "slurm.conf").write_text(CONF.replace("PriorityMaxAge=1-0", more + "NOW"))
     order = make(site).data["cluster"]["scheduler"]["order"]
-    assert (order["max_age"], order["fairshare"]["half_life"]) == ("1s", "0s")
+    assert (order["max_age"], order["fairshare"]["half_life"]) == ("1m", "0s")
+    assert "PriorityMaxAge: 0: 1m" in make(site).findings.lines("nearly")
     assert "reset" not in order["fairshare"]
     check(parse(make(site).data))
     (site / "slurm.conf").write_text(CONF.replace("PriorityMaxAge=1-0", more + "Weekly"))
