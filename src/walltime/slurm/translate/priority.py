@@ -113,8 +113,12 @@ def write_order(cluster: Cluster, counts_minutes: bool) -> list[str]:
     lines += [f"{WEIGHTS[name]}={int(weight)}" for name, weight in weights.items()]
     lines.append(f"PriorityCalcPeriod={_minutes(given.get('interval', '5m'))}")
     lines.append(f"PriorityMaxAge={_minutes(given.get('max_age', '7d'))}")
-    lines.append(f"PriorityDecayHalfLife={_minutes(shares.get('half_life', '7d'))}")
-    if (reset := RESETS.get(str(shares.get("reset", "none")), "NONE")) != "NONE":
+    half_life = _minutes(shares.get("half_life", "7d"), least=0)
+    lines.append(f"PriorityDecayHalfLife={half_life}")
+    reset = RESETS.get(str(shares.get("reset", "none")), "NONE")
+    if half_life == 0 and reset == "NONE":  # usage for ever, for which the controller wants one reset, when it starts
+        reset = "NOW"
+    if reset != "NONE":
         lines.append(f"PriorityUsageResetPeriod={reset}")
     if (dampening := shares.get("dampening", 1)) != 1:
         lines.append(f"FairShareDampeningFactor={round(dampening)}")
@@ -125,10 +129,10 @@ def write_order(cluster: Cluster, counts_minutes: bool) -> list[str]:
     return lines
 
 
-def _minutes(duration: Any) -> int:
-    """Whole minutes; raises InputError for less than one, and for parts of one."""
+def _minutes(duration: Any, least: int = 1) -> int:
+    """Whole minutes; raises InputError for less than that, and for parts of one."""
     length = seconds(parse_duration(duration))
-    if length % 60 or (length == 0):
+    if length % 60 or length < 60 * least:
         raise InputError("the controller counts whole minutes", value=duration)
     return int(length // 60)
 

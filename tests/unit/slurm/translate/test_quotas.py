@@ -196,3 +196,11 @@ def test_routes_access_and_caps_of_queues():
     reasons = " ".join(result.record.facts["rejected_reasons"])
     assert re.search("group", reasons)
     assert re.search("time", reasons)
+
+
+def test_usage_that_is_never_forgotten_is_a_half_life_of_zero():
+    order = {"name": "multifactor", "weights": {"fairshare": 10}, "fairshare": {"half_life": "0s"}}
+    settings = made(accounts=TREE, scheduler={"order": order}).settings
+    assert {"PriorityDecayHalfLife=0", "PriorityUsageResetPeriod=NOW"} <= {*settings}
+    with pytest.raises(InputError, match="whole minutes"):
+        made(accounts=TREE, scheduler={"order": order | {"interval": "0s"}})
