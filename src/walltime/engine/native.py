@@ -274,11 +274,11 @@ def _check_parts(batch: Workload, scenario: Scenario) -> None:
         elif cluster.nodes is not None and cluster.scheduler.place is not None:
             where = where or (f"with place: {CONTIGUOUS}" if cluster.scheduler.place.name == CONTIGUOUS else "")
     if where and (found := find_parts(batch, lambda parts: True)) is not None:
-        raise UnsupportedError(NAME, [("workload", f"jobs whose nodes differ, {where}; {found}{LEAVE_OUT}")])
+        tip = "workload.adjust.alike: true gives them as many alike ones"
+        raise UnsupportedError(NAME, [("workload", f"jobs whose nodes differ, {where} ({tip}); {found}")])
     queues = any(cluster.queues for cluster in scenario.clusters)
     if queues and (found := find_parts(batch, lambda parts: len({part.queue for part in parts}) > 1)) is not None:
-        what = f"heterogeneous jobs with parts in several queues; {found}{LEAVE_OUT}"
-        raise UnsupportedError(NAME, [("workload", what)])
+        raise UnsupportedError(NAME, [("workload", f"heterogeneous jobs with parts in several queues; {found}")])
 
 
 def _with_total(batch: Workload) -> Workload:

@@ -444,8 +444,8 @@ def _check(scenario: Scenario, workload: Workload) -> None:
         if workload.has(column) and _is_used(workload, column):
             raise UnsupportedError(NAME, [(f"workload.{column}", f"{what}: the controller is not told of them")])
     if (uneven := find_parts(workload, lambda parts: True)) is not None:
-        what = f"heterogeneous jobs whose parts differ are not submitted; {uneven}"
-        what += "; workload.uneven=left-out goes on without such jobs"
+        tip = "workload.adjust.alike: true gives them alike nodes"
+        what = f"heterogeneous jobs whose parts differ are not submitted ({tip}); {uneven}"
         raise UnsupportedError(NAME, [("workload", what)])
     if len(workload) and np.any(workload.column("requested_time") < 0):
         row = int(np.argmax(workload.column("requested_time") < 0))

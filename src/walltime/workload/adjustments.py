@@ -23,6 +23,11 @@ SLACK = 60_000_000
 """Microseconds before its limit from which on a job counts as cut off: limits are looked at now and then."""
 
 
+def make_alike(workload: Workload) -> Workload:
+    """The workload in which the nodes of every job are alike: cores and the rest are what they were in all."""
+    return workload.replace({name: column for name, column in workload.columns.items() if name != "parts"})
+
+
 def run_on(workload: Workload, limits: Mapping[str, int | None], seed: int) -> tuple[Workload, int]:
     """The workload in which jobs that were cut off run on; `limits` are the queues' in microseconds, None for none."""
     run, request = workload.column("run_time"), workload.column("requested_time")

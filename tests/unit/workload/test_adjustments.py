@@ -71,7 +71,7 @@ def test_a_scenario_says_so_and_the_result_tells_it(tmp_path) -> None:
     assert walltime.simulate(given).digest == found.digest
     with pytest.raises(InputError, match="no such queue"):
         walltime.simulate(data | {"workload": data["workload"] | {"adjust": {"moves": [rule | {"to": "none"}]}}})
-    with pytest.raises(InputError, match="needs run_on, moves or shake"):
+    with pytest.raises(InputError, match="needs run_on, moves, alike or shake"):
         walltime.simulate(data | {"workload": data["workload"] | {"reaction": {}}})
 
 

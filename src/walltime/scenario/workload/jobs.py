@@ -256,6 +256,11 @@ class Adjustment(Model):
     moves: tuple[Move, ...] = Field(
         default=(), description="Jobs of other queues that go where they fit now; the first rule that fits counts."
     )
+    alike: Flag = Field(
+        default=False,
+        description="Jobs whose nodes differ have as many alike ones, and in all what they asked for; `rhythm: slurm` "
+        "and the slurm engine take no others.",
+    )
     shake: Duration | None = Field(
         default=None,
         description="Every submission is moved by a draw of up to half of this either way: with several seeds, the "
@@ -264,14 +269,14 @@ class Adjustment(Model):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not self.run_on and not self.moves and self.shake is None:
-            raise PydanticCustomError("adjust", "needs run_on, moves or shake")
+        if not self.run_on and not self.moves and not self.alike and self.shake is None:
+            raise PydanticCustomError("adjust", "needs run_on, moves, alike or shake")
         return self
 
 
 def adjust_jobs(workload: Workload, scenario: Scenario) -> Workload:
     """The jobs as users might have asked for them; the notes tell how many changed. Raises InputError."""
-    from walltime.workload.adjustments import move, run_on
+    from walltime.workload.adjustments import make_alike, move, run_on
     from walltime.workload.transform import shake
 
     spec = scenario.workload.adjust
@@ -288,7 +293,7 @@ def adjust_jobs(workload: Workload, scenario: Scenario) -> Workload:
         low = None if rule.min_time is None else microseconds(rule.min_time)
         spans = {"cores": (rule.min_cores, rule.max_cores), "time": (low, min(bounds, default=None))}
         rules.append({"sources": rule.sources, "to": rule.to, **spans})
-    moved, count = move(workload, rules)
+    moved, count = move(make_alike(workload) if spec.alike else workload, rules)
     longer, cut = run_on(moved, limits, scenario.seed) if spec.run_on else (moved, 0)
     if spec.run_on or spec.moves:
         longer = longer.replace(longer.columns, notes=longer.notes | {"adjusted": {"run_on": cut, "moved": count}})

@@ -16,6 +16,7 @@ from walltime.site.associations import Associations
 from walltime.site.conf import Line
 from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
+from walltime.site.importing.log import has_uneven_jobs
 from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes, write_threads
 from walltime.site.importing.outages import write_failures, write_windows
 from walltime.site.importing.people import join_partitions, write_accounts, write_limits
@@ -70,7 +71,7 @@ def import_site(
         notes = _check_unknown(given, words, drop_unknown)
         units, told = read_machine(given, settings, findings, cloud)
         cluster = _write_cluster(given, settings, units, findings, timezone)
-        tree: dict[str, Any] = {"workload": _write_workload(given, folder) | told_log}
+        tree: dict[str, Any] = {"workload": _write_workload(given, folder, findings) | told_log}
         tree |= {"timezone": Said(timezone, "of the log and of the dates below")} if timezone else {}
         tree |= {"cluster": cluster}
         counts_minutes = "running_core_minutes" in str(plain(cluster))
@@ -155,10 +156,15 @@ def _check_log(path: str | Path, told: str | None) -> None:
         raise InputError("neither a file of a site nor a log", value=first[1].strip()[:60], file=path, line=first[0])
 
 
-def _write_workload(given: Given, folder: str | Path) -> Any:
+def _write_workload(given: Given, folder: str | Path, findings: Findings) -> dict[str, Any]:
     if given.log is None:
         return {"trace": Said("LOG", "no log was given: put its name here")}
-    return {"trace": Said(os.path.relpath(given.log, folder), "")}
+    written: dict[str, Any] = {"trace": Said(os.path.relpath(given.log, folder), "")}
+    if has_uneven_jobs(given.log):
+        how = "a job whose parts differ has as many alike nodes, and in all what it asked for"
+        findings.tell("HetJob", "", NEARLY, how)
+        written["adjust"] = {"alike": Said(True, "the log has heterogeneous jobs whose parts differ")}
+    return written
 
 
 def _write_cluster(

@@ -67,7 +67,7 @@ SITE = {
     "workload": {"trace": "log.csv", "format": "table", "columns": {"submit": "when"}, "missing_request": "max",
                  "uneven": "left-out",
                  "adjust": {"run_on": True, "shake": "5m", "moves": [{"sources": ["short"], "to": "long", "min_cores":
-                              2, "max_cores": 9, "min_time": "1h", "max_time": "2h"}]}},
+                              2, "max_cores": 9, "min_time": "1h", "max_time": "2h"}], "alike": True}},
     "cluster": {
         "name": "big",
         "nodes": [NODES, "2x4"],

@@ -129,3 +129,24 @@ def test_a_scenario_with_threads_is_the_same_on_both_engines(slurm):
     native, real = (walltime.simulate(jobs, cluster=cluster, engine=name) for name in ("native", "slurm"))
     assert starts_apart(native, real) < 5
     assert native.jobs["start"][8] >= 1000
+
+
+HETEROGENEOUS = """JobID|User|Partition|Submit|Start|End|Timelimit|ReqCPUS|NNodes|State
+1+0|ann|main|2026-10-05T08:00:00|2026-10-05T08:00:00|2026-10-05T09:00:00|02:00:00|2|1|COMPLETED
+1+1|ann|main|2026-10-05T08:00:00|2026-10-05T08:00:00|2026-10-05T09:00:00|02:00:00|{cores}|1|COMPLETED
+1+1.batch|||2026-10-05T08:00:00|2026-10-05T08:00:00|2026-10-05T09:00:00||9|1|COMPLETED
+"""
+
+
+def test_a_log_with_heterogeneous_jobs_runs_on_both_engines(slurm, tmp_path):
+    """One whose parts differ has alike nodes, which is told; where they are alike nothing is changed."""
+    (tmp_path / "slurm.conf").write_text(f"SelectType=select/cons_tres\n{NODES}\nPartitionName=main Nodes=ALL\n")
+    for cores, uneven in (("6", True), ("2", False)):
+        (tmp_path / "log.sacct").write_text(HETEROGENEOUS.format(cores=cores))
+        made = import_site([tmp_path / "slurm.conf", tmp_path / "log.sacct"], folder=tmp_path)
+        assert ("adjust" in made.data["workload"]) == uneven
+        assert any(line.startswith("HetJob: ") for line in made.findings.lines("nearly")) == uneven
+        made.data["workload"]["trace"] = str(tmp_path / "log.sacct")
+        for engine in ("native", "slurm"):
+            (job,) = walltime.simulate(parse(made.data | {"engine": engine})).jobs.iter_rows(named=True)
+            assert (job["state"], job["cores"], job["nodes"]) == ("completed", 2 + int(cores), 2)

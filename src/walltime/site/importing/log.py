@@ -1,0 +1,46 @@
+"""What a log asks of the scenario that it is for: whether parts of its heterogeneous jobs differ."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from walltime.core.reading import reading
+
+_PART = re.compile(rb"(\d+(?:_\d+)?)\+\d+")
+_TELLING = (
+    b"partition",
+    b"reqcpus",
+    b"alloccpus",
+    b"ncpus",
+    b"nnodes",
+    b"allocnodes",
+    b"reqmem",
+    b"reqtres",
+    b"alloctres",
+)
+
+
+def has_uneven_jobs(path: str | Path) -> bool:
+    """Whether a log of sacct has a heterogeneous job (`12+0`, `12+1`) whose parts ask for other things; False for
+    another kind of log."""
+    if Path(path).is_dir() or Path(path).suffix.lower() == ".parquet":
+        return False
+    first: dict[bytes, list[bytes]] = {}
+    with reading(path) as file:
+        lines = iter(file)
+        heads = next(lines, b"").removeprefix(b"\xef\xbb\xbf").strip().lower().split(b"|")
+        if b"jobid" not in heads:
+            return False
+        job = heads.index(b"jobid")
+        telling = [place for place, head in enumerate(heads) if head in _TELLING]
+        for line in lines:
+            if b"+" not in line:
+                continue
+            cells = line.rstrip(b"\r\n").split(b"|")
+            match = _PART.fullmatch(cells[job]) if len(cells) >= len(heads) else None
+            if match is not None:
+                told = [cells[place] for place in telling]
+                if first.setdefault(match[1], told) != told:
+                    return True
+    return False
