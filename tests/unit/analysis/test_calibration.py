@@ -45,7 +45,7 @@ def test_a_log_that_is_reproduced_is_trusted_in_full() -> None:
     log = Workload.from_columns(**jobs, recorded_wait=[60 * number for number in range(40)])
     found = calibrate(scenario_of(log))
     assert found.trust == found.trust_by_job == 1.0
-    assert found.trust_bounds == (1.0, 1.0)
+    assert found.trust_bounds == (0.0, 1.0)  # all in one hour: nothing is known of others
     assert set(found.groups["size"]["verdict"]) == {"reproduced"}
     assert found.reasons == ()
 
@@ -159,3 +159,10 @@ def test_the_interval_of_trust_holds_it_and_is_wider_for_a_shorter_log():
         assert bound_trust(waits) == (low, high)
         widths.append(high - low)
     assert widths[1] < widths[0]
+
+
+def test_a_log_of_a_single_hour_has_no_interval_that_is_narrower_than_all():
+    log = make_log([600.0] * 4, submit=[0, 600, 1200, 1800])
+    told = calibrate(scenario_of(log))
+    assert 0 < told.trust < 1
+    assert told.trust_bounds == (0.0, 1.0)

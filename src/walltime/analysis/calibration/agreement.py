@@ -86,7 +86,8 @@ def measure_trust(waits: pl.DataFrame, cells: tuple[str, ...] = CELLS) -> float:
 
 
 def bound_trust(waits: pl.DataFrame) -> tuple[float, float]:
-    """The 95 % interval of trust: of stretches of the log, drawn with replacement; the same every time."""
+    """The 95 % interval of trust: of stretches of the log, drawn with replacement; the same every time. A log of one
+    stretch tells nothing about others."""
     submit = waits["submit"].to_numpy()
     length = max(3600.0, float(np.ptp(submit)) / STRETCHES)
     stretch = ((submit - submit.min()) // length).astype(np.int64)
@@ -95,6 +96,8 @@ def bound_trust(waits: pl.DataFrame) -> tuple[float, float]:
     for side, name in enumerate(("recorded", "replayed")):
         np.add.at(sums[side], (stretch, cell), waits[name].to_numpy())
     present = np.unique(stretch)
+    if len(present) < 2:
+        return 0.0, 1.0
     drawn = np.random.default_rng(0).multinomial(len(present), np.full(len(present), 1 / len(present)), DRAWS)
     log, replay = (drawn @ side[present] for side in sums)
     more = np.maximum(log, replay).sum(axis=1)
