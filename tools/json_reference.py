@@ -32,7 +32,7 @@ need more than a moment, or a package: those of `walltime slurm` (`run`, `compar
 `workload tune` and `workload recipe`.
 """
 FILES = {
-    "slurm.conf": "SelectType=select/cons_tres\nSchedulerParameters=bf_licenses,bf_max_time=60\n"
+    "slurm.conf": "SelectType=select/cons_tres\nSchedulerParameters=kill_invalid_depend,bf_max_time=60\n"
     "NodeName=n[1-4] CPUs=8\nPartitionName=all Nodes=n[1-4]\n",
     "flow.json": '{"tasks": [{"id": "a", "number_of_cores": 8, "runtime_sim": 540, "runtime_limit": 600}]}',
     "flows.yaml": "workload:\n  generate: {jobs: 200, cores: 64, load: 0.9}\n"

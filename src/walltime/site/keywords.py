@@ -137,7 +137,7 @@ SCHEDULER = {
         "bf_busy_nodes pack_serial_at_end spec_cores_first reduce_completing_frag", NOT, "nodes are chosen in one way"
     ),
     **_all("bf_hetjob_immediate bf_hetjob_prio whole_hetjob whole_pack", NOT, "the parts of a job are one job"),
-    **_all("bf_licenses", NEARLY, "licences are planned for, always"),
+    **_all("bf_licenses", NOT, "a job that waits for licences gets no place"),
     **_all("bf_node_space_size", NOT, "a plan is as long as it has to be"),
     **_all("bf_one_resv_per_job", NOT, "a job that names several partitions is planned in each"),
     **_all("bf_running_job_reserve", NOT, "only whole nodes of running jobs are planned with"),

@@ -30,6 +30,12 @@ from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.options import FOREIGN, RENAMED, WORDS, Words
 from walltime.workload.formats import find_format
 
+SELECTION = {
+    *("CR_CPU", "CR_CPU_MEMORY", "CR_CORE", "CR_CORE_MEMORY", "CR_SOCKET", "CR_SOCKET_MEMORY", "CR_MEMORY", "CR_LLN"),
+    *("CR_ONE_TASK_PER_CORE", "CR_CORE_DEFAULT_DIST_BLOCK", "CR_PACK_NODES", "OTHER_CONS_RES", "OTHER_CONS_TRES"),
+    "NONE",
+}
+"""Words of SelectTypeParameters that are known."""
 CREDENTIAL, LEAST_CREDENTIAL = 120, 5
 """Seconds for which a job's credential is good where the file does not say, or says less: so long a job pauses, and a
 second more, before the controller starts it again."""
@@ -172,9 +178,10 @@ def _write_cluster(
 ) -> dict[str, Any]:
     people = _without_partitions(given)
     people = None if people is None else join_partitions(people, findings)
-    whole = settings.get("SelectType").endswith("linear") or is_exclusive(given)
+    linear = _is_linear(settings)
+    whole = linear or is_exclusive(given)
     lln = find_least_loaded(given, settings, whole)
-    _tell_selection(settings, findings, lln)
+    _tell_selection(settings, findings, lln, linear)
     named = given.conf.settings.get("ClusterName")
     cluster: dict[str, Any] = {}
     if named is not None:
@@ -236,7 +243,14 @@ def _without_partitions(given: Given) -> Associations | None:
     return replace(people, qualities=kept)
 
 
-def _tell_selection(settings: Settings, findings: Findings, lln: str) -> None:
+def _is_linear(settings: Settings) -> bool:
+    """Whether whole nodes are given out; select/cray_aries does that, too, unless it is said to have other ways."""
+    kind = settings.get("SelectType").lower()
+    others = {word.upper() for word in settings.words("SelectTypeParameters")} & {"OTHER_CONS_RES", "OTHER_CONS_TRES"}
+    return kind.endswith("linear") or (kind.endswith("cray_aries") and not others)
+
+
+def _tell_selection(settings: Settings, findings: Findings, lln: str, linear: bool) -> None:
     if settings.given("SelectType"):
         findings.tell("SelectType")
     how = {
@@ -249,7 +263,12 @@ def _tell_selection(settings: Settings, findings: Findings, lln: str) -> None:
         how["CR_LLN"] = IN_ORDER
     for word in settings.words("SelectTypeParameters"):
         reason = how.get(word.upper())
-        findings.tell("SelectTypeParameters", word, *((NEARLY, reason) if reason else (EXACTLY, "")))
+        if word.upper() not in SELECTION:
+            findings.tell("SelectTypeParameters", word, NOT, "this word is not known here")
+        elif word.upper() == "CR_MEMORY" and not linear:
+            findings.tell("SelectTypeParameters", word, NOT, "a core is given to one job at a time")
+        else:
+            findings.tell("SelectTypeParameters", word, *((NEARLY, reason) if reason else (EXACTLY, "")))
 
 
 def _write_execution(settings: Settings, counts_minutes: bool, findings: Findings) -> dict[str, Any]:

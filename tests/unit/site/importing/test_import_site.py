@@ -141,6 +141,38 @@ def test_least_loaded_nodes_of_some_partitions_of_all_or_of_none(site):
     assert made.data["cluster"]["scheduler"]["place"] == "worst-fit"
 
 
+@pytest.mark.parametrize(
+    ("select", "sharing", "told"),
+    [
+        ("SelectType=select/linear\nSelectTypeParameters=CR_Memory", "whole", ()),
+        ("SelectType=select/cray_aries", "whole", ()),
+        ("SelectType=select/cray_aries\nSelectTypeParameters=other_cons_tres,CR_Core", "shared", ()),
+        (
+            "SelectType=select/cons_tres\nSelectTypeParameters=CR_Memory",
+            "shared",
+            ("SelectTypeParameters (CR_Memory): a core is given to one job at a time",),
+        ),
+        (
+            "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core,MULTIPLE_SHARING_GRES_PJ",
+            "shared",
+            ("SelectTypeParameters (MULTIPLE_SHARING_GRES_PJ): this word is not known here",),
+        ),
+    ],
+)
+def test_how_nodes_are_given_out(site, select, sharing, told):
+    words = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory"
+    (site / "slurm.conf").write_text(CONF.replace(words, select))
+    made = make(site)
+    assert made.data["cluster"]["sharing"] == sharing
+    assert tuple(line for line in made.findings.lines("not") if line.startswith("SelectType")) == told
+
+
+def test_a_plan_for_licences_is_not_made(site):
+    (site / "slurm.conf").write_text(CONF.replace("bf_busy_nodes", "bf_licenses"))
+    lines = make(site).findings.lines("not")
+    assert any("bf_licenses: a job that waits for licences gets no place" in line for line in lines)
+
+
 def test_the_queues(site):
     assert make(site).data["cluster"]["queues"] == {
         "batch": {"nodes": ["cn[01-04]"], "default": True, "max_time": "1d", "default_time": "30m", "priority": 1},
