@@ -129,6 +129,7 @@ class _DumpReader:
         self.entries: list[Association] = []
         self.root = Association("root", parent="")
         self.parent = "root"
+        self.cluster: str | None = None
         self.accounts = {"root": self.root}
 
     def read(self) -> None:
@@ -145,7 +146,12 @@ class _DumpReader:
             raise InputError("not a line of `sacctmgr dump`", value=line, file=self.file, line=number)
         kind, name, rest = match[1].lower(), match[2].strip(), match[3] or ""
         options = _read_options(rest)
+        _check_numbers(options, ASSOCIATION_LIMITS, self.file, number)
         if kind == "cluster":
+            if self.cluster is not None:
+                what = f"a second cluster; the first is {self.cluster}. Give the dump of one"
+                raise InputError(what, value=name, file=self.file, line=number)
+            self.cluster = name
             self.root = self.accounts["root"] = self._make("root", None, "", options)
         elif kind == "parent":
             if name not in self.accounts:
@@ -178,6 +184,22 @@ class _DumpReader:
             options.get("partition") or None,
             user is not None and options.get("defaultaccount", account) == account,
         )
+
+
+_AMOUNT = re.compile(r"-1|N|\d+(\.\d+)?[KMGTPE]?", re.IGNORECASE)
+_NUMBERS = ("Priority", "fairshare", "GrpJobs", "GrpSubmit", "GrpSubmitJobs", "MaxJobs", "MaxSubmitJobs")
+
+
+def _check_numbers(options: Mapping[str, str], names: Iterable[str], file: str, line: int) -> None:
+    """Raise InputError, with the line, where a limit, a share or a priority is no number."""
+    for name in (*names, *_NUMBERS):
+        text = options.get(name, options.get(name.lower(), ""))
+        if "TRES" in name:
+            amounts = [part.partition("=")[2] or "0" for part in text.split(",")]
+        else:
+            amounts = [text] if name in _NUMBERS and text.lower() != "parent" else []
+        if wrong := [amount for amount in amounts if amount.strip() and not _AMOUNT.fullmatch(amount.strip())]:
+            raise InputError(f"{name} is no number", value=wrong[0], file=file, line=line)
 
 
 def _inherit(own: dict[str, str], above: Mapping[str, str]) -> dict[str, str]:
@@ -231,6 +253,7 @@ def read_qualities(path: str | Path) -> tuple[Quality, ...]:
             what = f"has {len(cells)} columns instead of {len(heads)}"
             raise InputError(what, value=line, file=path, line=number)
         values = {known[head.lower()]: cell for head, cell in zip(heads, cells, strict=True) if head.lower() in known}
+        _check_numbers(values, QOS_LIMITS, str(path), number)
         found.append(Quality(cells[0], {name: value.strip() for name, value in values.items() if value.strip()}))
     return tuple(found)
 

@@ -87,6 +87,27 @@ def test_a_resource_of_some_type_does_not_end_an_option(files):
     assert user.limits == {"GrpTRES": "gres/gpu=1", "MaxSubmitJobs": "9", "MaxJobs": "4"}
 
 
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ("Account - 'x':Fairshare=abc", "dump:3: fairshare is no number: 'abc'"),
+        ("Account - 'x':GrpTRES=cpu=4,mem=lots", "dump:3: GrpTRES is no number: 'lots'"),
+        ("Account - 'x':MaxJobs=many", "dump:3: MaxJobs is no number: 'many'"),
+        ("Cluster - 'd'", "dump:3: a second cluster; the first is c"),
+    ],
+)
+def test_a_line_of_a_dump_that_is_wrong_is_told(files, line, match):
+    (files / "dump").write_text(f"Cluster - 'c'\nParent - 'root'\n{line}\n")
+    with pytest.raises(InputError, match=match):
+        read_associations(files / "dump")
+
+
+def test_a_line_of_qualities_that_is_wrong_is_told(files):
+    (files / "qos").write_text("Name|Priority|MaxTRESPU\nnormal|5|cpu=N,gres/gpu:a100=2\nlow|first|\n")
+    with pytest.raises(InputError, match="qos:3: Priority is no number: 'first'"):
+        read_associations(files / "dump", files / "qos")
+
+
 def test_limits_are_inherited_as_the_database_does(files):
     (files / "dump").write_text(
         "Cluster - 'c':Fairshare=1:QOS='normal':MaxJobs=9\nParent - 'root'\n"

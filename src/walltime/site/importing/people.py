@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from walltime.site.associations import Association, Associations, Quality
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.priority import MULTIFACTOR
-from walltime.site.importing.values import Settings, read_amount, spell
+from walltime.site.importing.values import Settings, read_amount, read_number, spell
 from walltime.site.importing.written import Said
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 
@@ -62,8 +62,7 @@ def _read_tres(text: str, minutes: bool, keyword: str, of: str, findings: Findin
             why = f"no limit on {resource}" if cap is None else "0: a limit that lets nothing run is left out"
             findings.tell(keyword, of, NOT, why)
             continue
-        number = read_amount(amount)
-        caps[cap] = f"{number}M" if resource == "mem" else int(amount) if amount.strip().isdigit() else number
+        caps[cap] = f"{read_amount(amount)}M" if resource == "mem" else read_number(amount)
         findings.tell(keyword, of)
     return caps
 

@@ -84,6 +84,14 @@ def read_amount(text: str) -> int:
     return round(float(match[1]) * _UNITS[match[2] or "M"])
 
 
+def read_number(text: str) -> int:
+    """A number of things with Slurm's suffixes: `512`, `10K`."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGTP]?)", text.strip().upper())
+    if match is None:
+        raise InputError("not a number", value=text)
+    return round(float(match[1]) * (1 << 10 * " KMGTP".index(match[2] or " ")))
+
+
 def spell(keyword: str) -> str:
     """A keyword of a scope as Slurm spells it: `NodeName.realmemory` is `NodeName.RealMemory`."""
     scope, _, word = keyword.partition(".")
