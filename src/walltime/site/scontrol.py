@@ -13,6 +13,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import reader
 from walltime.site.associations import ASSOCIATION_LIMITS, QOS_LIMITS, Association, Associations, Quality, read_text
 from walltime.site.conf import Conf, Line
+from walltime.site.options import WORDS
 
 NONE = ("(null)", "n/a", "", "none")
 _NAMES = {"cputot": "CPUs", "availablefeatures": "Features", "qos": "QOS"}
@@ -31,10 +32,16 @@ _QOS = {
 
 
 def add_config(conf: Conf, path: str | Path) -> None:
-    """The settings of `scontrol show config`; those that are not set are left out."""
+    """The settings of `scontrol show config`; those that are not set are left out, and what no release has in a file.
+
+    Those of a later release alone are unknown ones, as they would be in the file.
+    """
+    later = {name for words in WORDS.values() if words.release > conf.words.release for name in words.known}
     for number, raw in enumerate(read_text(path).splitlines(), 1):
         match = re.match(r"([A-Za-z]\w*)(?:\[\d+\])?\s*= (.*?)\s*$", raw)
         name = conf.words.known.get(match[1].lower()) if match else None
+        if match and match[1].lower() in later and name is None and match[2].lower() not in NONE:
+            conf.unknown.append((match[1], Line(((match[1], match[2]),), str(path), number)))
         if match and name is not None and match[2].lower() not in NONE:
             value = re.sub(r" (sec|min|usec|percent|nodes/min)$", "", match[2])
             conf.settings[name] = (value, Line(((name, value),), str(path), number))

@@ -125,6 +125,18 @@ def test_scontrol_tells_the_same_site_as_the_files(tmp_path):
     )
 
 
+def test_a_setting_of_a_later_release_is_named_as_in_a_file(tmp_path):
+    for name, text in (("config", CONFIG), ("nodes", NODES), ("parts", PARTITIONS)):
+        (tmp_path / name).write_text(text)
+    more = "MaxBatchRequeue         = 5\nPreemptParameters       = (null)\nSLURM_VERSION           = 24.11.3\n"
+    (tmp_path / "config").write_text(CONFIG + more)
+    files = [tmp_path / name for name in ("config", "nodes", "parts")]
+    with pytest.raises(InputError, match=r"config:\d+: Slurm 22.05 does not know this keyword; Slurm 24.11 does"):
+        import_site(files)
+    assert "maxbatchrequeue" in import_site(files, release="24.11").findings.told
+    assert any("MaxBatchRequeue" in note for note in import_site(files, drop_unknown=True).notes)
+
+
 def test_what_a_file_is(tmp_path):
     kinds = {"show config": CONFIG, "show node": NODES, "show partition": PARTITIONS, "show assoc_mgr": MANAGER}
     for kind, text in kinds.items():
