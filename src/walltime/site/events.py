@@ -63,6 +63,8 @@ def read_events(path: str | Path) -> tuple[Event, ...]:
 def read_windows(path: str | Path) -> tuple[Window, ...]:
     """The reservations of `scontrol show reservation`, or of `sacctmgr -P show reservation`."""
     text = read_text(path)
+    if text.startswith("No reservations"):
+        return ()
     if "|" in text.partition("\n")[0]:
         rows = [(number, {"name": "", **row}) for number, row in _read_table(path, ("name", "resvname"), "start")]
     else:

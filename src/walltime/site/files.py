@@ -37,7 +37,7 @@ _FIRST = (
     (r"Current Association Manager state|Association Records", MANAGER),
     (r"NodeName=\S+ Arch=|NodeName=\S+\s+CoresPerSocket=\d+\s*$", NODES),
     (r"PartitionName=\S+\s*$|PartitionName=\S+ AllowGroups=", PARTITIONS),
-    (r"ReservationName=", WINDOWS),
+    (r"ReservationName=|No reservations in the system", WINDOWS),
     (r"(Cluster|Parent|Account|User) - ", DUMP),
     (r"name\|", QOS),
     (r"(cluster\|)?(nodename\||clusternodes\|).*timestart|cluster\|.*timestart", EVENTS),

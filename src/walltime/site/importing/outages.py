@@ -7,11 +7,12 @@ from typing import Any
 
 from walltime.cluster.hostlist import compress, expand, split
 from walltime.core.dates import read_date
+from walltime.core.errors import InputError
 from walltime.site.events import Event, Window
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.values import write_time
 from walltime.site.importing.written import Said
-from walltime.site.keywords import EXACTLY, NEARLY, NOT
+from walltime.site.keywords import EXACTLY, NEARLY, NOT, POWER
 
 _USUAL = {
     *("MAINT", "IGNORE_JOBS", "SPEC_NODES", "ALL_NODES", "ANY_NODES", "STATIC", "STATIC_ALLOC", "NO_HOLD_JOBS"),
@@ -20,13 +21,32 @@ _USUAL = {
 """Flags of reservations that change nothing of what is written."""
 
 
+_DRAINED = {"DRAIN", "DRAINED", "DRAINING"}
+_OUT = _DRAINED | {"DOWN", "FAIL", "FAILING", "ERROR", "MAINT", "NOT_RESPONDING", "UNKNOWN"}
+_POWER = {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "POWERING_UP", "POWER_UP", "CLOUD"}
+"""Words of a node's state: out of service, or switched off until a job needs it."""
+
+
+def _expand(nodes: str, place: str) -> list[str]:
+    """The names of nodes that a file lists; `place` is its name with the line."""
+    try:
+        return expand(nodes)
+    except InputError as error:
+        file, _, line = place.rpartition(":")
+        raise InputError(error.what, value=error.value, file=file, line=int(line)) from error
+
+
 def write_failures(
     events: tuple[Event, ...], there: set[str], findings: Findings, timezone: str | None = None
 ) -> list[Said]:
     """Outages of the same nodes' times together; a drain lets no new job start, and ends what still runs at its end."""
     alike: dict[tuple[str, str, bool], list[tuple[str, Event]]] = {}
     for event in events:
-        nodes = [name for name in expand(event.nodes) if name in there]
+        nodes = [name for name in _expand(event.nodes, event.place) if name in there]
+        words = {*re.findall(r"[A-Z_]+", event.state)}
+        if words & _POWER and not words & _OUT:
+            findings.tell("Event", event.state, NOT, POWER)
+            continue
         if not nodes:
             findings.tell("Event", event.nodes, NOT, "none of its nodes is there")
             continue
@@ -34,8 +54,9 @@ def write_failures(
             findings.tell("Event", event.nodes, NOT, "it had no end yet")
             continue
         if _measure(event.start, event.end, timezone) <= 0:
+            findings.tell("Event", event.nodes, NOT, "it has no length")
             continue
-        drained = "DRAIN" in event.state and "DOWN" not in event.state
+        drained = bool(words & _DRAINED) and "DOWN" not in words
         for name in nodes:
             alike.setdefault((event.start, event.end, drained), []).append((name, event))
     found = []
@@ -67,7 +88,9 @@ def write_windows(
     found, names = [], set()
     for window in windows:
         nodes = (
-            [name for name in expand(window.nodes) if name in there] if window.nodes.upper() != "ALL" else sorted(there)
+            [name for name in _expand(window.nodes, window.place) if name in there]
+            if window.nodes.upper() != "ALL"
+            else sorted(there)
         )
         length = _measure(window.start, window.end, timezone)
         if not nodes or length <= 0:

@@ -414,6 +414,22 @@ def test_an_outage_at_the_end_of_summer_time_is_an_hour_longer(site):
     assert f"Reservation (night): {told}" in made.findings.lines("nearly")
 
 
+def test_nodes_that_were_switched_off_were_not_out_of_service(site):
+    rows = ["cn01|{}|2026-10-14T09:00:00|POWERED_DOWN|", "cn02|{}|2026-10-14T09:00:00|DOWN+POWERED_DOWN|",
+            "cn03|{}|2026-10-14T09:00:00|IDLE+DRAIN|", "cn04|{}|2026-10-14T07:00:00|DOWN|"]  # fmt: skip
+    text = "NodeName|TimeStart|TimeEnd|State|Reason\n" + "\n".join(rows).format(*["2026-10-14T08:00:00"] * 4)
+    (site / "events.txt").write_text(text)
+    (site / "reservations.txt").write_text("No reservations in the system\n")
+    made = make(site)
+    assert {tuple(one["nodes"]) for one in made.data["cluster"]["failures"]} == {("cn02",), ("cn03",)}
+    assert "Event (POWERED_DOWN): nodes are always powered" in made.findings.lines("not")
+    assert "Event (cn04): it has no length" in made.findings.lines("not")
+    assert "reservations" not in made.data["cluster"]
+    (site / "events.txt").write_text(text.replace("cn03|", "cn[03|"))
+    with pytest.raises(InputError, match=r"events\.txt:4: brackets do not match"):
+        make(site)
+
+
 def test_the_lists(site):
     made = make(site)
     assert "Event (cn04): it had no end yet" in made.findings.lines("not")
