@@ -158,7 +158,7 @@ def write_preemption(
         chosen = _choose_mode(associations, chosen, findings)
     part["mode"] = Said(chosen, settings.source("PreemptMode"))
     part["victims"] = Said("youngest" if youngest else "smallest", f"{YOUNGEST} is {'' if youngest else 'not '}given")
-    if grace := _find_grace(settings, associations, kind, findings):
+    if grace := _find_grace(settings, associations, kind, chosen, findings):
         part["grace"] = Said(write_time(grace), qos if kind == "qos" else settings.conf.file)
     return {"preempt": part}
 
@@ -219,7 +219,7 @@ def _choose_mode(associations: Associations, chosen: str, findings: Findings) ->
     return found[0] if found else chosen
 
 
-def _find_grace(settings: Settings, associations: Associations | None, kind: str, findings: Findings) -> int:
+def _find_grace(settings: Settings, associations: Associations | None, kind: str, mode: str, findings: Findings) -> int:
     if kind == "qos":
         told = {one.name: one.limits.get("GraceTime", "") for one in associations.qualities} if associations else {}
         keyword = "QOS.GraceTime"
@@ -227,6 +227,10 @@ def _find_grace(settings: Settings, associations: Associations | None, kind: str
         told = {line.name: words.get("gracetime", "") for line, words in settings.conf.resolve("partitionname")}
         keyword = "PartitionName.GraceTime"
     graces = {name: _seconds(text) for name, text in told.items() if text}
+    if mode == "suspend":
+        for name, grace in graces.items():
+            findings.tell(keyword, name, EXACTLY, "it is not for jobs that are suspended" if grace else "")
+        return 0
     most = max(graces.values(), default=0)
     for name, grace in graces.items():
         findings.tell(keyword, name, *((EXACTLY, "") if grace in (0, most) else (NEARLY, f"one for all: {most} s")))

@@ -354,6 +354,16 @@ def test_what_stands_on_lines_of_its_own_is_on_a_list(site):
     assert any(line.startswith("QOS.GraceTime (normal, idle)") for line in exactly)
 
 
+def test_a_job_that_is_suspended_has_no_grace(site):
+    (site / "slurm.conf").write_text(LISTED.replace("PriorityTier=5", "PriorityTier=5 GraceTime=60"))
+    made = make(site, "slurm.conf")
+    assert "grace" not in made.data["cluster"]["scheduler"]["preempt"]
+    told = "PartitionName.GraceTime (high): it is not for jobs that are suspended"
+    assert told in made.findings.lines("exactly")
+    (site / "slurm.conf").write_text(LISTED.replace("SUSPEND,GANG", "REQUEUE").replace("Tier=5", "Tier=5 GraceTime=60"))
+    assert make(site, "slurm.conf").data["cluster"]["scheduler"]["preempt"]["grace"] == "1m"
+
+
 def test_words_of_preempt_mode_that_make_no_room_are_told(site):
     (site / "slurm.conf").write_text(CONF.replace("PreemptMode=CANCEL", "PreemptMode=CANCEL,GANG,WITHIN"))
     made = make(site)
