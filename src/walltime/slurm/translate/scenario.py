@@ -43,7 +43,9 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     extend = scenario.execution.overrun == "extend"
     settings = (
         *_write_selection(linear, _counts_memory(cluster), _has_least_loaded(cluster) == {True}),
-        *_write_scheduler(cluster, counts_minutes=quotas is not None and quotas.counts("running_core_minutes")),
+        *_write_scheduler(
+            cluster, quotas is not None, counts_minutes=quotas is not None and quotas.counts("running_core_minutes")
+        ),
         *(["AccountingStorageEnforce=associations,limits,qos"] if quotas is not None else []),
         *(
             ["AccountingStorageTRES=gres/gpu"]
@@ -219,8 +221,8 @@ def _write_selection(linear: bool, memory: bool, least_loaded: bool) -> list[str
     return ["SelectType=select/cons_tres", f"SelectTypeParameters={words}"]
 
 
-def _write_scheduler(cluster: Cluster, counts_minutes: bool) -> list[str]:
-    """The order, with or without a backfill scheduler that keeps so many places."""
+def _write_scheduler(cluster: Cluster, limited: bool, counts_minutes: bool) -> list[str]:
+    """The order, with or without a backfill scheduler that keeps so many places; `limited`: there are associations."""
     backfill = cluster.scheduler.backfill
     order = write_order(cluster, counts_minutes)
     kind, words = "builtin", write_main(cluster)
@@ -230,6 +232,8 @@ def _write_scheduler(cluster: Cluster, counts_minutes: bool) -> list[str]:
             places = int(backfill.parameters.get("depth", 1))
         kind, words = "backfill", write_rhythm(cluster, places)
     words += preemption.parameters(cluster)
+    if not limited:  # there is no limit that could stop anything, and the controller crashes on the word
+        words = [word for word in words if word != "assoc_limit_stop"]
     said = [f"SchedulerParameters={','.join(words)}"] if words else []
     return [*order, f"SchedulerType=sched/{kind}", *said]
 

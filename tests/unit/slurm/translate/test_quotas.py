@@ -198,6 +198,16 @@ def test_routes_access_and_caps_of_queues():
     assert re.search("time", reasons)
 
 
+@pytest.mark.usefixtures("slurm")
+def test_where_nothing_is_limited_no_limit_stops_a_queue():
+    jobs = Workload.from_columns(submit=[0, 0], run_time=[60, 60], requested_time=[60, 60], cores=[4, 4])
+    scheduler = {"rhythm": {"name": "slurm", "assoc_limit_stop": True}, "backfill": "conservative"}
+    cluster = {"nodes": "1x4", "scheduler": scheduler}
+    assert set(simulate(jobs, engine="slurm", cluster=cluster).jobs["state"]) == {"completed"}
+    told = made(accounts=TREE, scheduler=scheduler).settings
+    assert any("assoc_limit_stop" in line for line in told)
+
+
 def test_usage_that_is_never_forgotten_is_a_half_life_of_zero():
     order = {"name": "multifactor", "weights": {"fairshare": 10}, "fairshare": {"half_life": "0s"}}
     settings = made(accounts=TREE, scheduler={"order": order}).settings
