@@ -144,14 +144,16 @@ def write_preemption(
         findings.tell(f"{LIST}.{YOUNGEST}")
     else:
         how = "of the lowest rank, the smallest job goes first: by its cores, not by its nodes"
-        findings.tell("PreemptType", "", NEARLY, how)
+        findings.tell_instead("PreemptType", "", NEARLY, how)
     if kind == "partition_prio":
         _tell_idle(associations, findings)
     part: dict[str, Any] = {"name": Said("qos" if kind == "qos" else "queue", settings.source("PreemptType"))}
     chosen = next((ours for word, ours in MODES.items() if word in mode), "requeue")
     if kind == "qos":
         if associations is None or not any(quality.preempts for quality in associations.qualities):
-            findings.tell("PreemptType", "", NEARLY, "no QOS is told to preempt another; `sacctmgr -P show qos` tells")
+            findings.tell_instead(
+                "PreemptType", "", NEARLY, "no QOS is told to preempt another; `sacctmgr -P show qos` tells"
+            )
             _tell_idle(associations, findings)
             return {}
         part["ranks"] = Said(_rank(associations, findings), qos)

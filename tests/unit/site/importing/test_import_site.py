@@ -364,6 +364,12 @@ def test_a_job_that_is_suspended_has_no_grace(site):
     assert make(site, "slurm.conf").data["cluster"]["scheduler"]["preempt"]["grace"] == "1m"
 
 
+def test_what_is_honoured_nearly_is_not_on_the_list_of_what_is_exactly(site):
+    found = make(site).findings
+    assert "PreemptType" not in found.lines("exactly")
+    assert any(line.startswith("PreemptType: of the lowest rank") for line in found.lines("nearly"))
+
+
 def test_words_of_preempt_mode_that_make_no_room_are_told(site):
     (site / "slurm.conf").write_text(CONF.replace("PreemptMode=CANCEL", "PreemptMode=CANCEL,GANG,WITHIN"))
     made = make(site)
