@@ -166,3 +166,22 @@ def test_a_log_of_a_single_hour_has_no_interval_that_is_narrower_than_all():
     told = calibrate(scenario_of(log))
     assert 0 < told.trust < 1
     assert told.trust_bounds == (0.0, 1.0)
+
+
+def test_the_interval_of_trust_holds_it_where_cells_have_few_jobs_each():
+    """What is drawn has fewer of them than the log, so that all draws may be below the figure."""
+    draw = np.random.default_rng(7)
+    jobs = 1200
+    waits = pl.DataFrame(
+        {
+            "submit": np.repeat(np.arange(300) * 3600.0, 4),
+            "queue": [str(cell) for cell in draw.integers(0, 300, jobs)],
+            "size": ["1"] * jobs,
+            "hour": [0] * jobs,
+            "recorded": draw.exponential(600, jobs),
+            "replayed": draw.exponential(600, jobs),
+        }
+    )
+    low, high = bound_trust(waits)
+    assert low < measure_trust(waits) < high
+    assert high - low < 0.1

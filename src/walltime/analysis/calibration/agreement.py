@@ -102,8 +102,10 @@ def bound_trust(waits: pl.DataFrame) -> tuple[float, float]:
     log, replay = (drawn @ side[present] for side in sums)
     more = np.maximum(log, replay).sum(axis=1)
     trust = np.divide(np.minimum(log, replay).sum(axis=1), more, out=np.ones(DRAWS), where=more > 0)
-    low, high = np.quantile(trust, [0.025, 0.975])
-    return float(low), float(high)
+    figure = measure_trust(waits)
+    moved = trust + (figure - float(np.mean(trust)))  # a draw has fewer stretches than a log, and less in common
+    low, high = np.clip(np.quantile(moved, [0.025, 0.975]), 0.0, 1.0)
+    return min(float(low), figure), max(float(high), figure)
 
 
 def compare_groups(waits: pl.DataFrame, key: str) -> pl.DataFrame:
