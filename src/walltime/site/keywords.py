@@ -157,7 +157,7 @@ SCHEDULER = {
 PRIORITY = {
     **_all("ACCRUE_ALWAYS FAIR_TREE NO_FAIR_TREE SMALL_RELATIVE_TO_TIME", EXACTLY),
     **_all("CALCULATE_RUNNING", NOT, "priorities of running jobs decide nothing here"),
-    **_all("DEPTH_OBLIVIOUS", NOT, "shares are by the levels of the tree"),
+    **_all("DEPTH_OBLIVIOUS", NOT, "classic shares, which are smaller the deeper an account is in the tree"),
     **_all("INCR_ONLY", NOT, "priorities may fall"),
     **_all("MAX_TRES", NOT, "fair share charges cores"),
     **_all(

@@ -114,7 +114,7 @@ def _write_qualities(associations: Associations | None, source: str, findings: F
 
 
 def _write_share(settings: Settings, findings: Findings) -> dict[str, Any]:
-    classic = "NO_FAIR_TREE" in {flag.upper() for flag in settings.words("PriorityFlags")}
+    classic = bool({"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & {flag.upper() for flag in settings.words("PriorityFlags")})
     share: dict[str, Any] = {"formula": Said("classic" if classic else "fair-tree", settings.source("PriorityFlags"))}
     share["half_life"] = _time(settings, "PriorityDecayHalfLife", findings, endless=0)  # 0: nothing is forgotten
     reset = settings.get("PriorityUsageResetPeriod").lower()

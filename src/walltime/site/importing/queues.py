@@ -105,7 +105,8 @@ class Queues:
 
     def _time(self, word: str, line: Line, words: Mapping[str, str]) -> int | None:
         try:
-            return read_time(words.get(word, ""))
+            length = read_time(words.get(word, ""))
+            return None if length is None else -(-length // 60) * 60  # whole minutes
         except InputError as error:
             raise InputError(error.what, value=words[word], file=line.file, line=line.number) from None
 

@@ -189,6 +189,20 @@ def test_a_job_without_a_limit_has_the_longest_where_no_default_is_given(site):
     assert (queues["batch"]["max_time"], queues["batch"]["default_time"]) == ("1d", "30m")
 
 
+def test_limits_of_partitions_are_whole_minutes(site):
+    (site / "slurm.conf").write_text(CONF.replace("DefaultTime=30", "DefaultTime=0:30").replace("2:00:00", "30:30"))
+    queues = make(site).data["cluster"]["queues"]
+    assert (queues["batch"]["default_time"], queues["gpu"]["max_time"]) == ("1m", "31m")
+
+
+@pytest.mark.parametrize(("flags", "formula"), [("DEPTH_OBLIVIOUS", "classic"), ("MAX_TRES", "fair-tree")])
+def test_a_share_by_depth_is_no_fair_tree(site, flags, formula):
+    (site / "slurm.conf").write_text(CONF.replace("NO_FAIR_TREE", flags))
+    made = make(site)
+    assert made.data["cluster"]["scheduler"]["order"]["fairshare"]["formula"] == formula
+    assert any(line.startswith(f"PriorityFlags.{flags}") for line in made.findings.lines("not"))
+
+
 def allow(site, text):
     (site / "slurm.conf").write_text(CONF.replace("AllowAccounts=physics", text))
     made = make(site)
