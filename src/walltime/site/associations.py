@@ -36,6 +36,9 @@ _SHORT = {
     "maxsubmit": "maxsubmitjobs",
 }
 
+_QOS_SHORT = {"prio": "Priority", "mintresperjob": "MinTRES", "grptresrunmin": "GrpTRESRunMins"}
+_QOS_TOLD = {"", "name", "id", "description", "descr"}
+"""Columns of qualities of service that are no limits."""
 _OPTION = re.compile(
     rf"(\w+)=('[^']*'|\"[^\"]*\"|(?:(?:{'|'.join(OWN_KINDS)})/[^:=,]+:[^:=,]+=|[^:])*)(?::|$)", re.IGNORECASE
 )
@@ -245,14 +248,15 @@ def read_qualities(path: str | Path) -> tuple[Quality, ...]:
     if not lines or not lines[0][1].lower().startswith("name|"):
         raise InputError("not the output of `sacctmgr -P show qos` (its first line begins with Name|)", file=path)
     heads = [head.strip() for head in lines[0][1].split("|")]
-    known = {name.lower(): name for name in QOS_LIMITS} | {"prio": "Priority", "mintresperjob": "MinTRES"}
+    known = {name.lower(): name for name in QOS_LIMITS} | _QOS_SHORT
+    names = [known.get(head.lower(), head) for head in heads]  # what is not known is told by the import
     found = []
     for number, line in lines[1:]:
         cells = line.split("|")
         if len(cells) != len(heads):
             what = f"has {len(cells)} columns instead of {len(heads)}"
             raise InputError(what, value=line, file=path, line=number)
-        values = {known[head.lower()]: cell for head, cell in zip(heads, cells, strict=True) if head.lower() in known}
+        values = {name: cell for name, cell in zip(names, cells, strict=True) if name.lower() not in _QOS_TOLD}
         _check_numbers(values, QOS_LIMITS, str(path), number)
         found.append(Quality(cells[0], {name: value.strip() for name, value in values.items() if value.strip()}))
     return tuple(found)

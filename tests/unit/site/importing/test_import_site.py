@@ -256,6 +256,15 @@ def test_what_a_user_has_in_one_partition_alone_is_told(site):
     assert any(line.startswith("Association.Partition (bo in gpu, di in gpu)") for line in made.findings.lines("not"))
 
 
+def test_a_column_of_qualities_that_is_not_known_is_told(site):
+    heads = "Name|ID|Prio|GrpTRESRunMin|GrpCPUs|Descr|Relative|"
+    (site / "qos.txt").write_text(f"{heads}\nnormal|1|5|cpu=600||||\nidle|2|0||64|x||\n")
+    made = make(site)
+    assert {"qos": "normal", "running_core_minutes": 600, "optional": True} in made.data["cluster"]["limits"]
+    assert "QOS.GrpCPUs (idle): this keyword is not known here" in made.findings.lines("not")
+    assert not {"qos.id", "qos.descr", "qos.relative"} & made.findings.told
+
+
 def test_a_limit_of_a_quality_that_a_partition_has_too_is_told(site):
     (site / "qos.txt").write_text("Name|Priority|GrpTRES|MaxTRESPU|MaxJobsPU\nnormal|5|gres/gpu=4|cpu=8|3\nidle|0|||\n"
                                   "part|0|node=1,gres/gpu=2||2\n")  # fmt: skip
