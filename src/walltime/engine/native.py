@@ -257,7 +257,7 @@ def _checked(workload: Workload | Iterable[Workload], scenario: Scenario) -> Ite
         yield batch if threads == 1 else round_to_cores(batch, threads)
 
 
-LEAVE_OUT = "; workload.uneven=left-out goes on without such jobs"
+ALIKE = "workload.adjust.alike: true gives them as many alike nodes, in the queue of the first part"
 
 
 def _check_parts(batch: Workload, scenario: Scenario) -> None:
@@ -274,11 +274,11 @@ def _check_parts(batch: Workload, scenario: Scenario) -> None:
         elif cluster.nodes is not None and cluster.scheduler.place is not None:
             where = where or (f"with place: {CONTIGUOUS}" if cluster.scheduler.place.name == CONTIGUOUS else "")
     if where and (found := find_parts(batch, lambda parts: True)) is not None:
-        tip = "workload.adjust.alike: true gives them as many alike ones"
-        raise UnsupportedError(NAME, [("workload", f"jobs whose nodes differ, {where} ({tip}); {found}")])
+        raise UnsupportedError(NAME, [("workload", f"jobs whose nodes differ, {where} ({ALIKE}); {found}")])
     queues = any(cluster.queues for cluster in scenario.clusters)
     if queues and (found := find_parts(batch, lambda parts: len({part.queue for part in parts}) > 1)) is not None:
-        raise UnsupportedError(NAME, [("workload", f"heterogeneous jobs with parts in several queues; {found}")])
+        what = f"heterogeneous jobs with parts in several queues ({ALIKE}); {found}"
+        raise UnsupportedError(NAME, [("workload", what)])
 
 
 def _with_total(batch: Workload) -> Workload:

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from walltime.scenario.workload.source import Generate, WorkloadSource
 
 
-UNEVEN = "with nodes that differ (workload.uneven)"
-"""Why a job of the workload is left out."""
-
-
 def read_workload(scenario: Scenario) -> Workload:
     """The jobs, read, generated or given, each with a requested time; raises InputError.
 
@@ -36,7 +32,7 @@ def read_workload(scenario: Scenario) -> Workload:
     from walltime.workload.requests import fill_requests
 
     spec = scenario.workload
-    workload, defaulted = _with_defaults(_without_uneven(_source(scenario), scenario), scenario)
+    workload, defaulted = _with_defaults(_source(scenario), scenario)
     if spec.workflows:
         workload = _with_workflows(workload, scenario)
     if scenario.users is not None and scenario.users.population is not None:
@@ -118,8 +114,7 @@ def open_stream(scenario: Scenario) -> Stream | None:
 
     spec = scenario.workload
     changed = (spec.mix, spec.workflows, spec.columns, spec.adjust, scenario.start, scenario.cancellations)
-    asked = spec.missing_request != "exact" or spec.uneven != "refused"
-    if spec.trace is None or any(changed) or asked or scenario.engine != "native":
+    if spec.trace is None or any(changed) or spec.missing_request != "exact" or scenario.engine != "native":
         return None
     if scenario.dependencies.preceding or scenario.users is not None or scenario.execution.model.name != "trace":
         return None
@@ -131,20 +126,6 @@ def open_stream(scenario: Scenario) -> Stream | None:
 
         return None if set(_AT_ONCE) & set(read_names(spec.trace)) else Stream(scenario)
     return Stream(scenario) if kind in ("swf", "google", "alibaba") else None
-
-
-def _without_uneven(workload: Workload, scenario: Scenario) -> Workload:
-    """The workload without the jobs whose nodes differ, where these are to be left out; the notes count them."""
-    if scenario.workload.uneven == "refused" or not workload.has("parts"):
-        return workload
-    uneven = workload.column("parts") >= 0
-    count = int(np.count_nonzero(uneven))
-    if count == len(workload):
-        raise InputError("workload.uneven: all jobs have nodes that differ, and none is left", value="left-out")
-    chosen = workload.select(np.flatnonzero(~uneven))
-    skipped = _add_counts(workload.notes.get("skipped", {}), {UNEVEN: count}) if count else {}
-    columns = {name: values for name, values in chosen.columns.items() if name != "parts"}
-    return chosen.replace(columns, notes=dict(workload.notes) | ({"skipped": skipped} if count else {}))
 
 
 def _with_defaults(workload: Workload, scenario: Scenario) -> tuple[Workload, int]:

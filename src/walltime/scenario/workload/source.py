@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -135,11 +135,6 @@ class WorkloadSpec(WorkloadSource):
         default="exact",
         description="What a job without a requested time is taken to have asked for: its `exact` run time (such jobs "
         "are labelled as perfect estimates), the `max` of the requests, or a `model` of how people ask.",
-    )
-    uneven: Literal["refused", "left-out"] = Field(
-        default="refused",
-        description="Jobs whose nodes differ, such as heterogeneous ones of Slurm: where they cannot run, the scenario "
-        "is `refused`; or they are `left-out` and counted.",
     )
     workflows: tuple[Workflows, ...] = Field(default=(), description="Workflows among the jobs; one mix, or a list.")
     adjust: Adjustment | None = Field(

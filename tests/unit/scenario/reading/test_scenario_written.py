@@ -65,7 +65,6 @@ SITE = {
     "until": "2026-11-15T12:00",
     "timezone": "Europe/Prague",
     "workload": {"trace": "log.csv", "format": "table", "columns": {"submit": "when"}, "missing_request": "max",
-                 "uneven": "left-out",
                  "adjust": {"run_on": True, "shake": "5m", "moves": [{"sources": ["short"], "to": "long", "min_cores":
                               2, "max_cores": 9, "min_time": "1h", "max_time": "2h"}], "alike": True}},
     "cluster": {

@@ -178,20 +178,6 @@ def test_a_pool_with_queues_refuses_parts_in_different_ones(tmp_path):
         simulate({"workload": {"trace": str(path)}, "cluster": {"cores": 100, "queues": queues}})
 
 
-def test_a_log_goes_on_without_the_jobs_whose_nodes_differ(tmp_path):
-    path = log(tmp_path, part("12+0", 12), part("12+1", 13, queue="gpu"), part("14", 14), header=PARTS)
-    spec = {"trace": str(path), "uneven": "left-out"}
-    cluster = {"cores": 100, "queues": {"cpu": {}, "gpu": {}}}
-    with pytest.raises(UnsupportedError, match="uneven=left-out goes on without such jobs"):
-        simulate({"workload": spec | {"uneven": "refused"}, "cluster": cluster})
-    result = simulate({"workload": spec, "cluster": cluster})
-    assert result.jobs["job_id"].to_list() == [14]
-    assert result.summary["skipped_reasons"] == {"with nodes that differ (workload.uneven)": 1}
-    alone = log(tmp_path, part("12+0", 12), part("12+1", 13, queue="gpu"), header=PARTS)
-    with pytest.raises(InputError, match="none is left"):
-        simulate({"workload": {"trace": str(alone), "uneven": "left-out"}, "cluster": cluster})
-
-
 def test_parts_in_different_batches_are_still_one_job(tmp_path):
     lines = [part(f"{number}+{place}", number + place) for number in (10, 20, 30) for place in (0, 1, 2)]
     path = log(tmp_path, *lines, header=PARTS)
@@ -430,3 +416,13 @@ def test_formats_are_found_by_contents(tmp_path):
     assert find_format(tmp_path / "20240301") == "torque"
     with pytest.raises(InputError, match="time zone"):
         read(log(tmp_path, job(1)), timezone="Mars/Olympus")
+
+
+def test_parts_in_several_queues_run_as_one_alike_job(tmp_path):
+    path = log(tmp_path, part("12+0", 12), part("12+1", 13, queue="gpu"), part("14", 14), header=PARTS)
+    cluster = {"cores": 100, "queues": {"cpu": {}, "gpu": {}}}
+    with pytest.raises(UnsupportedError, match="adjust.alike: true gives them as many alike nodes"):
+        simulate({"workload": {"trace": str(path)}, "cluster": cluster})
+    result = simulate({"workload": {"trace": str(path), "adjust": {"alike": True}}, "cluster": cluster})
+    assert result.jobs["job_id"].to_list() == [12, 14]
+    assert result.jobs["queue"].to_list() == ["cpu", "cpu"]
