@@ -201,3 +201,20 @@ def test_dependencies_that_are_met_at_submission_change_no_schedule():
         met += sum(bool(done) for done in before)
         assert rows(simulate(site, columns)) == rows(without(seed)), (seed, site)
     assert met > len(SEEDS) * ROWS // 4
+
+
+@pytest.mark.parametrize("told", [{}, {"memory": "8G"}, {"gpus": 1}, {"resources": {"fpga": 2}}])
+def test_idle_whole_nodes_are_taken_from_the_lowest_on_whatever_they_tell(told):
+    """The second job starts while the first has node 0, the third when all are idle."""
+    columns = {
+        "submit": [0, 1, 100],
+        "run_time": [50, 10, 10],
+        "requested_time": [60, 20, 20],
+        "cores": [4, 3, 3],
+        "nodes": [-1, 3, 3],
+        "cores_per_node": [-1, -1, 1],
+    }
+    scheduler = {"backfill": "none", "place": "first-fit"}
+    nodes = {"count": 5, "cores": 6} | told
+    result = simulate({"cluster": {"nodes": nodes, "sharing": "whole", "scheduler": scheduler}}, columns)
+    assert result.allocations.sort("job_id")["nodes"].to_list() == ["0:6", "1-3:6", "0-2:6"]

@@ -87,6 +87,8 @@ class ResourceLedger(Holding):
             for k in range(count):
                 used[node[k] * kinds] += share[k]
                 pool.set(node[k], free[node[k]] - share[k])
+                if self.tells_room:
+                    self.tell_room(node[k])
         return self.put_licences(slot, x) if self.licensed_of[x] else 0
 
     @cython.final
@@ -130,6 +132,8 @@ class ResourceLedger(Holding):
                 i = shares[k] >> 24
                 used[i * self.timelines.kinds] -= shares[k] & CORES
                 self.everything.set(i, free[i] + (shares[k] & CORES))
+                if self.tells_room:
+                    self.tell_room(i)
         if x >= 0 and self.licensed_of[x]:
             for k in range(self.licences):
                 if self.licence_of[x * self.licences + k] >= 0:

@@ -30,10 +30,10 @@ class SetBounds(SetProfiles):
         left: cython.longlong = self.timelines.cap[i * kinds] - self.timelines.used[i * kinds]
         free: cython.longlong = self.everything.value[i]
         pool: NodePool
-        if not self.timed and left >= 0 and self.over == 0:
-            return self.everything.set(i, left)
         if self.tells_room:
             self.tell_room(i)
+        if not self.timed and left >= 0 and self.over == 0:
+            return self.everything.set(i, left)
         self.over += (left < 0) - self.short[i]
         self.short[i] = left < 0
         if left < 0:
