@@ -8,6 +8,7 @@ import pytest
 from site_runs import compare_with_twin
 from site_scenarios import draw_site
 from test_rhythm_twin import drop_minutes
+from test_unused_rules import draw
 
 from walltime.core.random import stream
 from walltime.core.workload import Workload, encode_labels
@@ -89,3 +90,24 @@ def test_the_planner_agrees_with_its_twin_on_neighbouring_nodes(kind):
 def test_of_two_ends_at_once_the_job_that_came_first_is_taken_away_first():
     """As the controller's list has them; a try of the whole window depends on it."""
     compare_with_twin(draw_scenario, "vectors", [284])
+
+
+BEATS: tuple[dict[str, int], ...] = (
+    {"bf_interval": 5, "sched_interval": 10, "sched_min_interval": 1},
+    {"bf_interval": 3, "sched_interval": 6},
+)
+
+
+def draw_beats(seed: int, kind: str) -> Scenario:
+    """Jobs long enough for passes of both kinds to come when nothing happens."""
+    site, columns = draw(seed)
+    scheduler = site["cluster"]["scheduler"]
+    scheduler |= {"backfill": kind, "place": "first-fit", "rhythm": {"name": "slurm"} | BEATS[seed % len(BEATS)]}
+    if scheduler["order"] in ("fairshare", "drf"):
+        scheduler["order"] = "sjf"
+    return parse(site | {"workload": {"table": Workload.from_columns(**columns)}})
+
+
+@pytest.mark.parametrize("kind", ["easy", "conservative"])
+def test_a_main_pass_with_news_makes_the_next_cycle_due_also_where_it_brings_one_itself(kind):
+    compare_with_twin(draw_beats, kind, range(50))

@@ -31,6 +31,7 @@ cdef class Slurm(Rhythm):
     cdef int pending
     cdef bint cut
     cdef bint stirred
+    cdef long long stirred_at
     cdef long long[::1] vain_ran
     cdef long long[::1] vain_order
     cdef long long[::1] vain_cut

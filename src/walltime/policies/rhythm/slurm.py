@@ -137,6 +137,7 @@ class Slurm(Rhythm):
         self.vain_cut = integers(2)
         self.vain_stirred = integers(2)
         self.stirred = False  # whether it was news for the backfill cycle
+        self.stirred_at = -NEVER  # the last time with news for it, of a main pass or of what has happened
         self.watched = self.seen = self.planned = -1  # as in `Periodic`
         self.asked_from = -NEVER  # from when on a cycle is to find the watched job's own place
         self.naming = True  # whether it is to find the job that has the watched one's, where that has room
@@ -277,6 +278,8 @@ class Slurm(Rhythm):
             else:
                 self.last_called = p.now
             self.run_main(p, False)
+        if self.stirred or p.causes & ~TIMER:
+            self.stirred_at = p.now
         if kinds & BACKFILL:
             self.last_backfill = self.planned = p.now
             self.cycle.watched = self.watched
@@ -284,7 +287,7 @@ class Slurm(Rhythm):
             self.cycle.naming = self.naming or self.cycle.asked
             self.cycle.ageing = self.ageing
             self.cycle.run(p)
-            self.news = p.now if self.cycle.stirred or self.stirred or p.causes & ~TIMER else NEVER
+            self.news = p.now if self.cycle.stirred or self.stirred_at == p.now else NEVER
             self.seen = self.cycle.seen
             self.partial = self.cycle.partial
         return 0
