@@ -430,7 +430,7 @@ class LinesQueue(Queue):
 
     def waits_for_time(self):
         """Whether a job may wait at a limit that the passing of time moves."""
-        return (self.parked > 0 or not self.parks) and self.quotas is not None and self.quotas.timed
+        return self.parked > 0 and self.quotas is not None and self.quotas.timed
 
     def next_opening(self):
         """When time alone will let in a job that waits at a limit on work, looked at before or not; NEVER where none
