@@ -19,6 +19,8 @@ cdef class Place:
     cdef int widest(self, NodePool pool, long long[::1] most) except -1
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
     cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1
+    cdef Py_ssize_t position(self) noexcept
+    cdef int go_back(self, Py_ssize_t position) noexcept
 
 cdef class QueuePlaces(Place):
     cdef JobTable jobs

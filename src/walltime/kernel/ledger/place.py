@@ -75,6 +75,14 @@ class Place:
         """`pool.put` nodes, and how many cores on each, until `cores` are together; called where they are free."""
         raise NotImplementedError(f"{type(self).__name__}.spread")
 
+    def position(self):
+        """What it remembers of the jobs that it has placed, if that is anything."""
+        return 0
+
+    def go_back(self, position):
+        """What it has placed since was only planned."""
+        return 0
+
 
 @cython.final
 @cython.cclass

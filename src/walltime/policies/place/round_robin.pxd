@@ -9,3 +9,5 @@ cdef class RoundRobin(Place):
     cpdef int prepare(self, JobTable jobs, object sizes, bint whole, long long seed) except -1
     cpdef int pick(self, NodePool pool, long long nodes, long long least, Py_ssize_t slot) except -1
     cpdef int spread(self, NodePool pool, long long cores, Py_ssize_t slot) except -1
+    cdef Py_ssize_t position(self) noexcept
+    cdef int go_back(self, Py_ssize_t position) noexcept

@@ -56,3 +56,10 @@ class RoundRobin(Place):
             pool.share[k] = self.got[pool.node[k]]
             self.got[pool.node[k]] = 0
         return 0
+
+    def position(self):
+        return self.following
+
+    def go_back(self, position):
+        self.following = position
+        return 0

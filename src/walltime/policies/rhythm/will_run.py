@@ -396,6 +396,7 @@ class WillRun:
             self.soonest.mark(self.row, self.mine, time if time > ledger.now else -1, self.nodes)
             return neighbours.pick_marked(self.want, self.nodes)
         self.imagine(time, pool)
+        before: cython.Py_ssize_t = place.position()
         try:
             pool.clear()
             if ledger.nodes_of[x] == 0:
@@ -405,6 +406,7 @@ class WillRun:
                 place.pick(pool, ledger.nodes_of[x], least, self.slot)
         finally:
             pool.undo(mark)
+            place.go_back(before)
         return self.mark_chosen(pool)
 
     def mark_chosen(self, pool: NodePool):
