@@ -11,6 +11,7 @@ cdef class CoreDraft(Draft):
     cdef Availability kept
     cdef Availability base
     cdef long long late  # cores of running jobs that should have ended by now
+    cdef long long closing  # when the first closing to come begins that the plan does not know
     cdef long long[::1] taken  # by job: cores of the plan
     cdef bint kept_stale
     cdef bint placed_again  # whether jobs were, on a copy of the plan without them

@@ -52,6 +52,7 @@ class CoreDraft(Draft):
         Draft.open(self, ledger, slots, count)
         self.ledger = ledger
         self.late = 0
+        self.closing = NEVER
         if isinstance(ledger, PlanLedger):
             self.plan = cython.cast(PlanLedger, ledger).plan
             for i in range(count):
@@ -60,6 +61,7 @@ class CoreDraft(Draft):
             nodes = ledger
             self.plan = nodes.counted_plan(slots[0])
             self.late = nodes.late_cores(slots[0])
+            self.closing = nodes.first_closing()
             for i in range(count):
                 self.taken[i] = nodes.takes(self.jobs.at[self.slot[i]].shape)
         self.given.copy(self.plan)
@@ -112,11 +114,12 @@ class CoreDraft(Draft):
         return 0
 
     def find(self, i, after):
-        """Cores of jobs that should have ended by now are free in the plan, but not yet."""
+        """Cores of jobs that should have ended by now are free in the plan, but not yet. From a closing on it does not
+        tell which nodes are there: no job goes so far."""
         start: cython.longlong = self.plan.earliest(self.taken[i], self.length[i], after, NEVER)
         if start <= self.now and self.late > 0 and self.plan.at(self.now) - self.late < self.taken[i]:
-            return self.plan.earliest(self.taken[i], self.length[i], self.now + 1, NEVER)
-        return start
+            start = self.plan.earliest(self.taken[i], self.length[i], self.now + 1, NEVER)
+        return start if start <= self.closing - self.length[i] else NEVER
 
     def enter(self, i, start):
         return self.plan.add(start, start + self.length[i], -self.taken[i])

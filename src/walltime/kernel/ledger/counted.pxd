@@ -24,6 +24,7 @@ cdef class CountedHolds(SetBounds):
     cdef int take_names_back(self) except -1
     cdef int keep_names(self) except -1
     cdef bint counts_alone(self, long long[::1] slots, Py_ssize_t count) except? -1
+    cdef long long first_closing(self) noexcept
     cdef Availability counted_plan(self, Py_ssize_t slot)
     cdef long long late_cores(self, Py_ssize_t slot) except? -1
     cdef int name_all(self) except -1

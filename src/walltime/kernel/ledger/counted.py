@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import cython
 
+from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
@@ -18,6 +19,7 @@ from walltime.kernel.ledger.set_bounds import SetBounds
 from walltime.kernel.profiles.availability import Availability
 from walltime.kernel.profiles.release_profile import ReleaseProfile
 
+NEVER = cython.declare(cython.longlong, _NEVER)
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 
@@ -257,18 +259,30 @@ class CountedHolds(SetBounds):
     # ---- for drafts of the plan
 
     def counts_alone(self, slots, count):
-        """Whether these jobs, which have promises, and all holds there are, are numbers of cores of one node set."""
+        """Whether these jobs, which have promises, and all holds there are, are numbers of cores of one node set.
+        Closings that begin when these jobs have ended do not count."""
         k: cython.Py_ssize_t
         h: cython.Py_ssize_t = self.held_by(slots[0])
         s: cython.Py_ssize_t
-        if self.named > 0 or self.over > 0 or h < 0:
+        closing: cython.longlong = self.first_closing()
+        if self.named > self.pins or self.over > 0 or h < 0:
             return False
         s = self.held_set[h]
         for k in range(count):
             h = self.held_by(slots[k])
             if h < 0 or self.held_count[h] == 0 or self.held_set[h] != s or self.held_licences[h] >= 0:
                 return False
+            if self.held_end[h] > closing:
+                return False
         return self.apart(s)
+
+    def first_closing(self):
+        """When the first of the closings that are to come begins; NEVER where there is none."""
+        k: cython.Py_ssize_t
+        for k in range(self.holds if self.pins > 0 else 0):
+            if self.is_pinned(self.by_start[k]):
+                return self.held_start[self.by_start[k]]
+        return NEVER
 
     def counted_plan(self, slot):
         """The cores over time of the set on which the job has its promise."""
