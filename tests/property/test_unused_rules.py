@@ -27,6 +27,8 @@ SEEDS = range(2 * len(BACKFILLS) * len(KINDS))
 FIRST = 50
 """Nothing is submitted before this time."""
 FAR = 10_000_000
+LATE = 20_000
+"""After every end, and so near that the scheduler knows of it from the beginning."""
 ROWS = 40
 
 
@@ -109,6 +111,10 @@ def _maintenance(site: Site) -> None:
     site["cluster"]["reservations"] = [{"name": "m", "start": FAR, "length": 1, "nodes": "n0"}]
 
 
+def _known_maintenance(site: Site) -> None:
+    site["cluster"]["reservations"] = [{"name": "m", "start": LATE, "length": 1}]
+
+
 def _failure(site: Site) -> None:
     site["cluster"]["failures"] = [{"at": FAR, "length": 1, "nodes": "n0"}]
 
@@ -154,6 +160,7 @@ RULES: dict[str, Callable[[Site], None]] = {
     "queue": _queue,
     "limits": _limits,
     "maintenance": _maintenance,
+    "maintenance that is known": _known_maintenance,
     "failure": _failure,
     "maintenance of an empty cluster": _idle_maintenance,
     "failure of an empty cluster": _idle_failure,

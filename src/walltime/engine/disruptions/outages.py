@@ -242,6 +242,7 @@ class ReservationSource(Source):
         self.open: dict[int, Any] = {}
         self.windows: dict[int, ReservationWindow] = {}
         self.finite = 0
+        self.under_way = False  # whether a reservation that becomes known is news to the scheduler
 
     def attach(self, engine: Any) -> None:
         super().attach(engine)
@@ -255,6 +256,7 @@ class ReservationSource(Source):
                 self.windows[number] = window
             self._follow(number)
         self.fire(0)
+        self.under_way = True
 
     def _follow(self, number: int) -> None:
         """The next occurrence: the first is known from the horizon before its start on, a further one as `known_ahead`
@@ -298,7 +300,8 @@ class ReservationSource(Source):
         if number in self.windows:
             self.windows[number].announce(start, end)
         heapq.heappush(self.heap, (start, self.START, number, start))
-        machine.simulation.capacity_changed(machine.index)
+        if self.under_way:
+            machine.simulation.capacity_changed(machine.index)
         self._follow(number)
 
     def _begin(self, number: int, start: int, end: int) -> None:
