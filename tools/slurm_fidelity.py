@@ -81,7 +81,7 @@ def configurations() -> dict[str, tuple[Site, Workload]]:
     )
     whole = ("SelectType=select/linear",)
     plain, queues, cards = make_day(1), make_day(2, queues=True), make_day(3, gpus=True)
-    both = {"partitions": ("long", "short"), "default_partition": "long"}
+    both = {"partitions": ("long", "short")}
     return {
         "whole nodes (select/linear)": (replace(base, settings=(*whole, *fifo, *backfill, *lines, *batch), linear=True),
                                         plain),

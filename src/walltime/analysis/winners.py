@@ -30,8 +30,6 @@ from walltime.core.time import SECOND
 
 FEW_JOBS = 30
 """A group with fewer compared jobs is not judged."""
-VERDICTS = ("gains", "loses", "may be noise", "few jobs", "few weeks", "the same")
-"""Few weeks are fewer than `verdict.LEAST_WEEKS` in which the group submitted jobs."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,8 @@ def find_winners(before: Comparable, after: Comparable, key: str) -> Winners:
     `p95_wait_after`; `slowdown_before`, `slowdown_after` (bounded); `shorter` and `longer`, the
     jobs that wait less and more; `effect`, the sum of the differences; `only_before` and `only_after`, the jobs that
     started in one result alone; `waiting_before` and `waiting_after`, those that still wait at the end; `share`, the
-    effect's part of all that is saved or of all that is added; `verdict`, one of VERDICTS. Times in seconds, empty
+    effect's part of all that is saved or of all that is added; `verdict`: gains, loses, may be noise, few jobs, few
+    weeks (fewer than `verdict.LEAST_WEEKS` in which the group submitted jobs) or the same. Times in seconds, empty
     where nothing can be said.
     """
     if key not in KEYS:

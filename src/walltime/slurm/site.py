@@ -40,7 +40,6 @@ class Site:
     settings: tuple[str, ...]
     nodes: tuple[Node, ...]
     partitions: tuple[str, ...] = ("batch",)
-    default_partition: str | None = "batch"
     linear: bool = False
     pool: bool = False
     """Whether its nodes stand for single cores, so that no job can ask for nodes."""

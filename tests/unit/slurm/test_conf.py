@@ -44,7 +44,6 @@ def test_nodes_partitions_and_settings(conf):
     assert site.nodes[3].threads == 2
     assert site.nodes[3].gres == (Gres("gpu", "a100", 4), Gres("fpga", None, 1))
     assert site.partitions == ("batch", "gpu")
-    assert site.default_partition == "batch"
     assert not site.linear
     assert "SchedulerParameters=bf_interval=60,bf_continue" in site.settings
 

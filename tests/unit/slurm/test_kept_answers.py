@@ -56,9 +56,8 @@ def make_site(select: str, order: str) -> Site:
     cards = (Gres("gpu", None, 4),) if gres else ()
     nodes = tuple(Node(f"n{i}", 4, cores=4, memory=1000, gres=cards) for i in range(1, SIZE + 1))
     line = f"NodeName=n[1-{SIZE}] NodeAddr=127.0.0.1 CPUs=4 CoresPerSocket=4 RealMemory=1000 {gres}State=UNKNOWN"
-    names = {"partitions": ("batch", "part"), "default_partition": "batch"}
     settings = (*SELECT[select], *ORDER[order], *BACKFILL, line, *QUEUES)
-    return Site("t", settings, nodes, linear=select == "linear", **names)
+    return Site("t", settings, nodes, partitions=("batch", "part"), linear=select == "linear")
 
 
 def make_jobs(select: str) -> Workload:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from walltime.analysis.charts.layout import Schedule
 
 Colour = int | str
-AXES = ("number", "count", "share", "duration", "time", "category")
-"""The kinds of axis: how its values are written. `time` is the trace's clock, `duration` a number of seconds."""
-
 _WEEK = 7 * 86_400
 ORDINARY = 200_000_000_000
 """Seconds that calendars can express; what is beyond is shown as a number of days."""
@@ -123,7 +120,10 @@ def _describe_days(first: float, last: float) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: what it shows (with its unit, where the values do not carry one), and how."""
+    """One axis: what it shows (with its unit, where the values do not carry one), and how.
+
+    `kind` is how values are written: number, count, share, duration (seconds), time (the trace's clock) or category.
+    """
 
     label: str
     kind: str = "number"

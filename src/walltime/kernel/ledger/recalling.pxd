@@ -32,8 +32,7 @@ cdef class Recalling(Future):
     cdef long long found_length
     cdef long long found
     cdef Py_ssize_t recalled
-    cdef readonly long long looks  # of jobs whose promise was remembered, and how many of these were spared
-    cdef readonly long long recalls
+    cdef readonly long long recalls  # looks that were spared, as the job's promise was remembered
     cdef bint is_found(self, Py_ssize_t slot, long long start) noexcept
     cdef int begin_plan(self) except -1
     cdef int note_hold(self, Py_ssize_t h, bint found) except -1

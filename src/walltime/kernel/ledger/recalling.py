@@ -49,7 +49,7 @@ class Recalling(Future):
         self.tabled_at = 0
         self.pure = self.watching = False
         self.begun = True
-        self.looks = self.recalls = 0
+        self.recalls = 0
         self.noted_before = False
         self.plan_eases = self.plan_valid = 0
         self.found_for = self.recalled = -1
@@ -284,7 +284,6 @@ class Recalling(Future):
             return -1
         in_order: cython.bint = m >= memory.next
         memory.pass_over(m)
-        self.looks += 1
         if self.is_late(self.set_of[x]):
             return -1
         tabled: cython.bint = self.is_tabled(slot, x)

@@ -15,7 +15,6 @@ cdef class Search(Optimiser):
     cdef double[::1] given
     cdef Py_ssize_t count
     cdef readonly long long evaluations
-    cdef readonly long long accepted
     cdef Py_ssize_t left
     cpdef improve(self, Draft draft, People people)
     cdef int measure(self, Draft draft, double[::1] into) except -1

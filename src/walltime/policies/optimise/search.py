@@ -84,7 +84,7 @@ class Search(Optimiser):
         self.chance = np.cumsum(chances) / chances.sum()
         self.count = len(self.objectives)
         self.current, self.tried, self.given = (doubles(self.count) for _ in range(3))
-        self.evaluations = self.accepted = 0
+        self.evaluations = 0
         self.left = 0
 
     def improve(self, draft: Draft, people: People):
@@ -225,7 +225,6 @@ class Search(Optimiser):
         return total > 0
 
     def keep(self, draft: Draft):
-        self.accepted += 1
         self.current[:] = self.tried
         return draft.keep()
 

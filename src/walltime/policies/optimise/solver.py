@@ -51,7 +51,6 @@ class CpSat(Optimiser):
                 raise InputError("objectives of cp-sat are linear", value=name, choices=LINEAR)
         self.limit = float(limit)
         self.jobs = jobs
-        self.calls = self.accepted = 0
 
     def improve(self, draft: Any, people: Any) -> None:
         """Place the jobs as the solver found, if the plan is better for it."""
@@ -65,7 +64,6 @@ class CpSat(Optimiser):
         for job in chosen:
             draft.take_out(job)
         starts = self.solve(draft, planned, chosen, before)
-        self.calls += 1
         placed = starts is not None
         for job in sorted(chosen, key=lambda job: (starts[job], job)) if starts is not None else ():
             start = draft.earliest(job)
@@ -73,7 +71,6 @@ class CpSat(Optimiser):
             if placed:
                 draft.put(job, start)
         if placed and self.is_better(before, self.measure(draft)):
-            self.accepted += 1
             draft.keep()
         else:
             draft.undo()

@@ -41,9 +41,9 @@ def make_site(
         _translate_settings(chosen, conf.words, changes)
         linear = chosen.get("SelectType", conf.words.select) == "select/linear"
         nodes, notes = make_nodes(conf, cloud, split_words(chosen.get("GresTypes", "")))
-        partitions, default = _find_partitions(conf)
+        partitions = tuple(name for line, _ in conf.resolve("partitionname") for name in line.name.split(","))
         name = chosen.get("ClusterName", "cluster").lower()
-        bare = Site(name, (), nodes, partitions, default, linear=linear, associations=associations)
+        bare = Site(name, (), nodes, partitions, linear=linear, associations=associations)
         kept = _impose(chosen, bare, changes)
         _settle_accounting(chosen, kept, associations, changes)
         settle_words(conf, kept, drop_unknown, changes)
@@ -152,16 +152,6 @@ def _find_oddities(conf: Conf, nodes: tuple[Node, ...], counts_memory: bool) -> 
     if future:
         notes.append(f"FUTURE nodes are not there: {compress(future)}")
     return notes
-
-
-def _find_partitions(conf: Conf) -> tuple[tuple[str, ...], str | None]:
-    names: list[str] = []
-    default = None
-    for line, words in conf.resolve("partitionname"):
-        names += line.name.split(",")
-        if words.get("default", "").upper() == "YES":
-            default = line.name.split(",")[0]
-    return tuple(names), default
 
 
 def _write_lines(conf: Conf, site: Site, changes: list[Change]) -> Iterator[str]:

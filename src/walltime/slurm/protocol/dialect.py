@@ -110,19 +110,14 @@ class Dialect:
     # requests that nodes receive
     REGISTER_YOURSELF = 1001
     PING = 1008
-    HEALTH_CHECK = 1011
     BATCH_LAUNCH = 4005
     SUSPEND = 5031
-    SIGNAL_TASKS = 6004
-    TERMINATE_TASKS = 6005
     KILL_TIME_LIMIT = 6009
     TERMINATE_JOB = 6011
     ABORT_JOB = 6013
     KILL_PREEMPTED = 6016
-    LAUNCH_PROLOG = 6017
     # requests to the controller
     NODE_REGISTRATION = 1002
-    CONTROLLER_PING = 1008
     SUBMIT = 4003
     SUBMITTED = 4004
     BATCH_COMPLETE = 5018
@@ -134,7 +129,6 @@ class Dialect:
     ALREADY_COMPLETE = 4002
     """The answer to a request to end a job that frees the node at once, without an epilog's message."""
 
-    USE_DEFAULTS = 0xF << 25
     DEFAULT_ACCOUNT, DEFAULT_PARTITION, DEFAULT_QOS, DEFAULT_KEY = 1 << 25, 1 << 26, 1 << 27, 1 << 28
     MEMORY_PER_CPU = 1 << 63
     STATES = ("PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL",

@@ -72,9 +72,6 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
         settings,
         nodes,
         partitions=tuple(cluster.queues) or (PARTITION,),
-        default_partition=next((name for name, queue in cluster.queues.items() if queue.default), None)
-        if cluster.queues
-        else PARTITION,
         linear=linear,
         pool=pool,
         even=True,

@@ -55,12 +55,6 @@ class Histogram:
             return np.asarray((self.bins[place] + (target - before) / self.counts[place]) * self.width)
         return np.asarray((self.bins[place] + inside) * self.width)
 
-    def cdf(self, values: np.ndarray) -> np.ndarray:
-        """The share of the observations that are at most each value, to the resolution of the bins."""
-        cumulated = np.concatenate([[0.0], np.cumsum(self.counts)]) / self.counts.sum()
-        edges = (self.bins + 1) * self.width
-        return np.asarray(cumulated[np.searchsorted(edges, np.asarray(values) + 1e-9, side="right")])
-
 
 def gap_quantiles() -> np.ndarray:
     """The probabilities at which a model keeps gaps: evenly spaced, and closer where the long ones are."""
