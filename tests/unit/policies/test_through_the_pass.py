@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,6 +63,30 @@ def test_nothing_is_changed_behind_the_back_of_the_pass(file):
 )
 def test_a_write_would_be_found(line):
     assert len(list(find_writes(f"def schedule(self, p):\n    {line}\n"))) == 1
+
+
+CHANGING = {"take", "give", "give_node", "put_back", "hold", "unhold", "release_holds", "keep_shut", "shut", "drain",
+            "prolong", "advance", "set_time", "push", "remove", "park", "unpark", "reorder", "rekey"}  # fmt: skip
+"""What changes a ledger or a queue, by whatever name a policy has them."""
+
+
+def find_changes(text: str) -> Iterator[str]:
+    """The calls of these that are not the pass's own."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+            what = ast.unparse(node.func.value)
+            if what != "p" and re.search(r"ledger|queue|jobs|plan\b", what):
+                yield ast.unparse(node.func)
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.rglob("*.py")), ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_no_part_changes_a_ledger_or_a_queue_under_another_name(file):
+    assert list(find_changes(file.read_text())) == []
+
+
+@pytest.mark.parametrize("line", ["ledger.hold(slot, 3)", "self.parts.ledger.take(slot)", "line.queue.remove(slot)"])
+def test_a_change_under_another_name_would_be_found(line):
+    assert len(list(find_changes(f"def schedule(self, p):\n    {line}\n"))) == 1
 
 
 def test_a_rhythm_imports_no_policy():
