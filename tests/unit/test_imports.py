@@ -46,6 +46,15 @@ def test_every_file_that_the_architecture_page_names_is_there():
     assert not missing, missing
 
 
+def test_the_architecture_page_names_all_that_a_source_may_ask_of_the_engine():
+    page = (ROOT / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
+    told = page.split("the interface `Engine`:")[1].split("- **One function")[0]
+    tree = ast.parse((SOURCE / "kernel" / "source.py").read_text(encoding="utf-8"))
+    engine = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Engine")
+    methods = {node.name for node in engine.body if isinstance(node, ast.FunctionDef)} - {"__init__"}
+    assert set(re.findall(r"`(\w+)`", told)) == methods
+
+
 def test_every_folder_is_on_the_map_and_every_module_in_a_layer():
     page = (ROOT / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
     house = page.split("## The house")[1].split("## Imports")[0]
