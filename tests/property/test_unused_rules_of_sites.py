@@ -249,3 +249,10 @@ def test_a_rule_that_nothing_uses_changes_no_schedule(rule: str, runs: list[tupl
         tried += 1
         assert found == without, (rule, seed)
     assert tried >= LEAST, tried
+
+
+def test_a_limit_on_work_that_never_binds_asks_for_no_pass_while_jobs_wait_at_another(tmp_path: Path) -> None:
+    """A pass that comes while no job may start puts off the next one, where a rhythm keeps them apart."""
+    scenario = copy.deepcopy(draw_mixture(1582, tmp_path))
+    assert _limit_on_work(scenario)
+    assert rows(api.simulate(scenario)) == rows(api.simulate(draw_mixture(1582, tmp_path)))

@@ -429,8 +429,21 @@ class LinesQueue(Queue):
         return opened
 
     def waits_for_time(self):
-        """Whether a job may wait at a limit that the passing of time moves."""
-        return self.parked > 0 and self.quotas is not None and self.quotas.timed
+        """Whether a job may wait at a limit that the passing of time moves, and not at another cap of its counter."""
+        i: cython.Py_ssize_t
+        line: Line
+        most: cython.longlong
+        if self.parked == 0 or self.quotas is None or not self.quotas.timed:
+            return False
+        if len(self.choosers) > 0:  # which may wait at limits of several queues
+            return True
+        for i in range(len(self.lines)):
+            line = cython.cast(Line, self.lines[i])
+            if line.counter >= 0 and not line.open and line.queue.size > 0:
+                most = self.quotas.at[line.counter].most_work
+                if most < NEVER and self.quotas.work(line.counter) > most - line.work:
+                    return True
+        return False
 
     def next_opening(self):
         """When time alone will let in a job that waits at a limit on work, looked at before or not; NEVER where none
