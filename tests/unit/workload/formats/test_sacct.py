@@ -421,7 +421,7 @@ def test_formats_are_found_by_contents(tmp_path):
 def test_parts_in_several_queues_run_as_one_alike_job(tmp_path):
     path = log(tmp_path, part("12+0", 12), part("12+1", 13, queue="gpu"), part("14", 14), header=PARTS)
     cluster = {"cores": 100, "queues": {"cpu": {}, "gpu": {}}}
-    with pytest.raises(UnsupportedError, match="adjust.alike: true gives them as many alike nodes"):
+    with pytest.raises(UnsupportedError, match=r"adjust\.alike: true gives them as many alike nodes"):
         simulate({"workload": {"trace": str(path)}, "cluster": cluster})
     result = simulate({"workload": {"trace": str(path), "adjust": {"alike": True}}, "cluster": cluster})
     assert result.jobs["job_id"].to_list() == [12, 14]
