@@ -85,7 +85,7 @@ class Arrivals(Source):
             batch = self.recode(batch)
             self.asked = batch
             if self.site is not None:
-                ruled = self.site.apply(batch)
+                ruled = self.site.apply(batch, brief=True)
                 batch = ruled.batch
                 self.take_rules(ruled)
             elif self.admission is None:
@@ -209,7 +209,7 @@ class Arrivals(Source):
             self.admission.add_live(jobs.table["row"][i], batch, cluster)
         if self.site is None:
             return None
-        ruled = self.site.apply(batch)
+        ruled = self.site.apply(batch, brief=True)
         jobs.table["shape"][i] = ruled.shape[0]
         if not ruled.more:
             return None

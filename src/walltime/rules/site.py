@@ -227,9 +227,12 @@ class SiteRules:
 
     # ---- jobs
 
-    def apply(self, batch: Workload) -> Ruled:
-        """The batch with its jobs in their queues, and what the kernel has to know of each; raises InputError."""
-        if self.alone and not self.lined and not asks_for_more(batch) and not batch.has("reservation"):
+    def apply(self, batch: Workload, brief: bool = False) -> Ruled:
+        """The batch with its jobs in their queues, and what the kernel has to know of each; raises InputError.
+
+        With `brief` the caller looks at `more` before anything but the shape.
+        """
+        if brief and not self.lined and not asks_for_more(batch) and not batch.has("reservation"):
             return self._apply_to_one_line(batch)
         size = len(batch)
         refused = np.full(size, -1, np.int64)

@@ -140,7 +140,7 @@ def test_nodes_that_differ_on_nodes_given_as_a_whole():
     [
         (
             {"nodes": "4x2", "scheduler": {"place": "contiguous"}},
-            "with place: contiguous; job 1 with the parts 1x1[+]1x2",
+            "with place: contiguous .*; job 1 with the parts 1x1[+]1x2",
         ),
         ({"nodes": "4x2", "scheduler": {"rhythm": "slurm"}}, "in the rhythm slurm"),
     ],
