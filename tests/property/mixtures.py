@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from conditions import add_conditions
 from disruption_scenarios import draw_disrupted
-from site_scenarios import KINDS, draw_site
+from site_scenarios import KINDS, draw_site, draw_terms
 from test_clusters_disrupted import BROKERS, join
 from test_fairshare_twin import draw_order
 from test_orders_twin import BACKFILLS, ESTIMATES, ORDERS
@@ -170,6 +170,9 @@ class Mixture:
         if "nodes" in cluster and aging.random() < 0.3:
             for queue in dict(cluster.get("queues", {})).values():
                 queue["place"] = OWN_PLACES[int(aging.integers(len(OWN_PLACES)))]
+
+        if stream(seed, "terms").random() < 0.2:
+            draw_terms(cluster, seed)
 
     def draw_broker(self, clusters: list[dict[str, Any]]) -> dict[str, Any]:
         part = self.one(("first", *BROKERS))

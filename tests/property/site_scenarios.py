@@ -291,6 +291,14 @@ def draw_site(seed: int, kind: str) -> tuple[dict[str, Any], Workload]:
     return {"seed": seed % 3, "cluster": cluster}, draw.draw_workload(cluster)
 
 
+def draw_terms(cluster: dict[str, Any], seed: int) -> None:
+    """What queues make of their jobs' requests; by draws of its own, so that it changes nothing else."""
+    random = stream(seed, "site.terms")
+    for queue in cluster.get("queues", {}).values():
+        if "nodes" in cluster and random.random() < 0.4:
+            queue["sharing"] = "whole"
+
+
 def _consistent(queue: dict[str, Any]) -> dict[str, Any]:
     """The queue without what a scenario may not say."""
     least = queue.get("min_cores", 1)

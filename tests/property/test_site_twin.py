@@ -6,8 +6,8 @@ import random
 
 import polars as pl
 import pytest
-from site_runs import compare_with_twin, fast_rows, slow_rows
-from site_scenarios import KINDS, draw_site
+from site_runs import compare_with_twin, fast_rows, rows_of, simulate, slow_rows
+from site_scenarios import KINDS, draw_site, draw_terms
 
 from walltime.core.workload import Workload
 from walltime.scenario import Scenario, parse
@@ -30,6 +30,21 @@ def test_the_engine_agrees_with_its_twin_and_the_audit(kind, part):
     assert started["backfilled"].sum() > len(started) / 30
     assert (jobs["state"] == "rejected").sum() > len(jobs) / 50
     assert (jobs["state"] == "timeout").sum() > len(jobs) / 50
+
+
+def draw_on_terms(seed: int, kind: str) -> Scenario:
+    """Queues that give their jobs more than these ask for."""
+    site, workload = draw_site(seed, kind)
+    draw_terms(site["cluster"], seed)
+    return parse(site | {"workload": {"table": workload}})
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_queues_with_terms_of_their_own(kind):
+    results = compare_with_twin(draw_on_terms, kind, range(300, 350), audited=True)
+    usual = [simulate(draw_scenario(seed, kind)) for seed in range(300, 350)]
+    assert len(results) == len(usual)
+    assert sum(rows_of(one) != rows_of(other) for one, other in zip(results, usual, strict=True) if other) > 10
 
 
 @pytest.mark.parametrize("first", [0, 6])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from site_runs import compare_with_twin
-from site_scenarios import draw_site
+from site_scenarios import draw_site, draw_terms
 from test_rhythm_twin import drop_minutes
 from test_unused_rules import draw
 
@@ -50,7 +50,7 @@ def draw_planner(seed: int, kind: str) -> dict[str, Any]:
     return {name: value for name, value in drawn.items() if random.random() < 0.5}
 
 
-def draw_scenario(seed: int, kind: str, place: str | None = None) -> Scenario:
+def draw_scenario(seed: int, kind: str, place: str | None = None, *, terms: bool = False) -> Scenario:
     site, workload = draw_site(seed, kind)
     scheduler = site["cluster"]["scheduler"]
     scheduler["rhythm"] = {"name": "slurm"} | draw_planner(seed, kind)
@@ -61,6 +61,8 @@ def draw_scenario(seed: int, kind: str, place: str | None = None) -> Scenario:
         scheduler["place"] = place
     if kind == "plain" and seed % 4 == 0:
         site["cluster"]["sharing"] = "whole"
+    if terms:
+        draw_terms(site["cluster"], seed)
     drop_minutes(site)
     return parse(site | {"workload": {"table": add_arrays(workload) if seed % 2 else workload}})
 
@@ -75,6 +77,16 @@ def add_arrays(workload: Workload) -> Workload:
 @pytest.mark.parametrize("kind", ["plain", "vectors"])
 def test_the_planner_agrees_with_its_twin(kind):
     compare_with_twin(draw_scenario, kind, range(60))
+
+
+def draw_on_terms(seed: int, kind: str) -> Scenario:
+    """Queues that give their jobs more than these ask for."""
+    return draw_scenario(seed, kind, terms=True)
+
+
+@pytest.mark.parametrize("kind", ["plain", "vectors"])
+def test_the_planner_agrees_with_its_twin_on_queues_with_terms_of_their_own(kind):
+    compare_with_twin(draw_on_terms, kind, range(300, 340))
 
 
 def draw_contiguous(seed: int, kind: str) -> Scenario:

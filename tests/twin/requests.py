@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from twin.jobs import Job
 from walltime.cluster.nodes import UNCOUNTED, Layout
+from walltime.scenario import Queue
 
 Rooms = list[dict[str, int] | None]
 
@@ -62,6 +63,11 @@ class Request:
 
     def offers(self, rooms: Rooms) -> list[int]:
         return [0 if room is None else self.offer(room) for room in rooms]
+
+
+def as_asked_in(job: Job, queue: Queue | None) -> Job:
+    """The job with what it asks for in a queue, which may give it nodes of its own."""
+    return replace(job, exclusive=1) if queue is not None and queue.sharing == "whole" else job
 
 
 def make_request(job: Job, layout: Layout, capacity: list[dict[str, int]], node_set: set[int]) -> Request:

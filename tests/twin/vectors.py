@@ -29,7 +29,7 @@ from typing import Any
 from twin.jobs import Job, Shares
 from twin.outages import Block
 from twin.places import Place, fill, find_run
-from twin.requests import Request, Rooms, make_request
+from twin.requests import Request, Rooms, as_asked_in, make_request
 from walltime.cluster.nodes import FULL_SPEED, UNCOUNTED, Layout
 from walltime.core.errors import EngineError
 
@@ -84,7 +84,8 @@ class Vectors:
     def request(self, job: Job, queue: str | None) -> Request:
         key = job.row, queue
         if key not in self.requests:
-            self.requests[key] = make_request(job, self.layout, self.capacity, self.site.node_set(job, queue))
+            asked = as_asked_in(job, None if queue is None else self.site.cluster.queues[queue])
+            self.requests[key] = make_request(asked, self.layout, self.capacity, self.site.node_set(job, queue))
         return self.requests[key]
 
     @property

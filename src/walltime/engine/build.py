@@ -46,6 +46,7 @@ from walltime.rules.limits import Counters, collect_rules
 from walltime.rules.reactions import build_reactions
 from walltime.rules.requests import RequestBook
 from walltime.rules.site import Bound, Lane, SiteRules, stands_in_lines
+from walltime.rules.terms import find_terms
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
@@ -190,7 +191,7 @@ def make_pieces(
     )
     layout = cluster.layout()
     if layout is not None and isinstance(ledger, ResourceLedger):
-        site.requests = RequestBook(layout, ledger, site.masks, site.names)
+        site.requests = RequestBook(layout, ledger, site.masks, site.names, find_terms(cluster))
     return Pieces(cluster, site, ledger, quotas, choices)
 
 
@@ -287,7 +288,7 @@ def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, index: int, plans: 
     ledger = build_nodes(jobs, cluster, layout, index, seed)
     mask = np.zeros(layout.count, bool)
     mask[nodes] = True
-    bound.requests = RequestBook(layout, ledger, [mask], [bound.reservation.name])
+    bound.requests = RequestBook(layout, ledger, [mask], [bound.reservation.name], find_terms(cluster))
     return ledger
 
 

@@ -20,8 +20,8 @@ HONOURED = {
     **{f"clusters.network.{key}": _LINK for key in ("link", "local", "switch", "downlink", "uplink")},
     "clusters.components": f"{_LINK} disk",
     "clusters.components.disk": _DISK,
-    "clusters.queues": f"{_CAPS} priority nodes order place job_factor default_time max_time min_cores max_cores users "
-    "groups accounts per_user per_group per_account default",
+    "clusters.queues": f"{_CAPS} priority nodes order place sharing job_factor default_time max_time min_cores "
+    "max_cores users groups accounts per_user per_group per_account default",
     "clusters.queues.per_user": _CAPS,
     "clusters.queues.per_group": _CAPS,
     "clusters.queues.per_account": _CAPS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from walltime.cluster.requests import Request, Stock, make_request, parse_constr
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.rules.terms import USUAL, Terms
 
 Array = np.ndarray[Any, Any]
 Key = tuple[int, str]
@@ -35,21 +37,33 @@ SPAN = 16
 
 
 class RequestBook:
-    """Shapes for the jobs of a cluster; `masks` are the nodes of its queues (None: all), `names` their names."""
+    """Shapes for the jobs of a cluster; `masks` are the nodes of its queues (None: all), `names` their names, `terms`
+    what they make of requests."""
 
-    def __init__(self, layout: Layout, ledger: ResourceLedger, masks: list[Array | None], names: list[str]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        ledger: ResourceLedger,
+        masks: list[Array | None],
+        names: list[str],
+        terms: Sequence[Terms] = (),
+    ) -> None:
         self.layout = layout
         self.ledger = ledger
         self.masks = masks
         self.names = names
+        self.terms = terms
         self._nodes: dict[Key, Array] = {}
         self._stocks: dict[Key, Stock] = {}
         self._sets: dict[Key, int] = {}
         self._outlines: dict[int, bytes | None] = {}
 
-    def shapes(self, batch: Workload, rows: Array | range, queue: int) -> tuple[Array, list[str], Array]:
+    def shapes(
+        self, batch: Workload, rows: Array | range, queue: int, whose: int | None = None
+    ) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
-        that can never run (-1: it can); raises InputError."""
+        that can never run (-1: it can); raises InputError. Where the nodes are a reservation's, `whose` is the queue
+        on whose terms jobs are there."""
         present = [name for name in (*NUMBERS, *TEXTS) if batch.has(name)]
         if "cores" not in present:
             present.append("cores")
@@ -60,13 +74,14 @@ class RequestBook:
         for name in TEXTS:
             if name in told:
                 told[name] = [batch.label_names(name)[code] if code >= 0 else "" for code in told[name]]
+        told = self._terms(queue if whose is None else whose).ask(told, len(first))
         why = np.full(len(first), -1, np.int64)
         reasons: list[str] = []
         shape = self._simple(told, len(first), queue)
         asked = {}
         for place in np.flatnonzero(shape < 0).tolist():
             try:
-                key, request, reason = self._ask({name: told[name][place] for name in present}, queue)
+                key, request, reason = self._ask({name: column[place] for name, column in told.items()}, queue)
             except InputError as error:
                 job = int(batch.column("job_id")[rows[first[place]]])
                 raise InputError(
@@ -82,6 +97,9 @@ class RequestBook:
         for place, (key, request) in asked.items():
             shape[place] = self.ledger.intern(request, sets[key])
         return shape[group], reasons, why[group] if reasons else np.broadcast_to(np.int64(-1), len(group))
+
+    def _terms(self, queue: int) -> Terms:
+        return self.terms[queue] if 0 <= queue < len(self.terms) else USUAL
 
     def _simple(self, told: dict[str, list[Any]], count: int, queue: int) -> Array:
         """The shapes of requests for cores and nodes alone, and for cores and memory of one node, which are most of

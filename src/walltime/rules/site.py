@@ -57,9 +57,11 @@ def stands_in_lines(cluster: Cluster) -> bool:
 class Requests(Protocol):
     """What makes shapes of requests, where the ledger counts more than cores."""
 
-    def shapes(self, batch: Workload, rows: Array | range, queue: int) -> tuple[Array, list[str], Array]:
+    def shapes(
+        self, batch: Workload, rows: Array | range, queue: int, whose: int | None = None
+    ) -> tuple[Array, list[str], Array]:
         """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
-        that can never run (-1: it can)."""
+        that can never run (-1: it can); `whose` terms hold, where not the queue's."""
 
     def nodes(self, shapes: Array) -> Array:
         """How many nodes jobs of these shapes ask for; 1 where they do not say."""
@@ -307,7 +309,7 @@ class SiteRules:
         bad = self._turned_away(batch, rows, number)
         shapes = np.full(len(rows), -1, np.int64)
         if bound.requests is not None:
-            shapes, words, why = bound.requests.shapes(batch, rows, 0)
+            shapes, words, why = bound.requests.shapes(batch, rows, 0, number)
             self._add_up(ruled, bound.requests, shapes, rows)
             said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
             bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)

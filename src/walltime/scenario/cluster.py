@@ -206,6 +206,13 @@ class Cluster(Model):
             raise PydanticCustomError("size", "has both cores and nodes; give one of them")
         if self.sharing == "whole" and self.nodes is None:
             raise PydanticCustomError("sharing", "shares whole nodes but has none; give nodes")
+        for name, queue in self.queues.items():
+            if queue.sharing == "whole" and self.nodes is None:
+                what = "has the queue {name}, which gives whole nodes, but no nodes; give nodes"
+                raise PydanticCustomError("sharing", what, {"name": name})
+            if queue.sharing == "shared" and self.sharing == "whole":
+                what = "gives whole nodes, also to jobs of the queue {name}: sharing is for the cluster to say"
+                raise PydanticCustomError("sharing", what, {"name": name})
         if odd := [group.cores for group in self.nodes or () if group.cores % self.threads_per_core]:
             what = f"has {odd[0]} cores on a node, which are no whole cores of {self.threads_per_core} threads"
             raise PydanticCustomError("threads", "{what}", {"what": what})

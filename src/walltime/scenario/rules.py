@@ -52,6 +52,11 @@ class Queue(Caps):
     place: Part | None = Field(
         default=None, description="On which nodes its jobs run, where that is not the scheduler's placement."
     )
+    sharing: Literal["shared", "whole"] | None = Field(
+        default=None,
+        description="Of a cluster whose nodes are shared: `whole` gives its jobs nodes of their own, as if each asked "
+        "for them (`exclusive`), while jobs of other queues share theirs. The cluster's, where absent.",
+    )
     job_factor: Amount = Field(
         default=1,
         description="Of the order `multifactor`: the partition factor of its jobs, over the largest of all queues.",

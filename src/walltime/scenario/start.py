@@ -175,7 +175,9 @@ class _Stands:
             return None
         if not self._allows(job.queue, listed):
             return None
-        exact = all(told.isdecimal() for told in cores.values()) and self.layout.sharing == SHARED
+        queue = self.cluster.queues.get(job.queue or "")
+        shared = self.layout.sharing == SHARED and (queue is None or queue.sharing != "whole")
+        exact = all(told.isdecimal() for told in cores.values()) and shared
         return _Stand(
             "|".join(item for item, _ in items),
             ",".join(f"{node}:{int(told)}" for node, told in sorted(cores.items())) if exact else "",

@@ -120,6 +120,17 @@ def test_a_running_job_has_its_cores_on_each_node_where_these_differ(scenario, t
     assert result.audit() == []
 
 
+def test_a_running_job_of_a_queue_with_nodes_of_its_own_has_all_of_them(scenario, tmp_path):
+    queue = json.loads(make_queue(NEW))
+    queue["jobs"] = [queue["jobs"][0] | {"partition": "own"}]
+    (tmp_path / "squeue.txt").write_text(json.dumps(queue))
+    queues = {"main": {"default": True}, "own": {"sharing": "whole"}}
+    nodes = [{"name": "n[1-4]", "count": 4, "cores": 4}]
+    result = walltime.simulate(scenario | {"cluster": {"nodes": nodes, "queues": queues}})
+    assert dict(result.allocations.select("job_id", "nodes").rows()) == {1: "0-2:4", 2: "3:1"}
+    assert result.audit() == []
+
+
 def test_a_job_on_larger_and_smaller_nodes_is_not_refused(scenario, tmp_path):
     """It has all of a large node and a small one; half of its cores are more than the small one has."""
     nodes = {"allocation": [{"name": "big", "cpus": {"count": 7}}, {"name": "small", "cpus": {"count": 1}}]}

@@ -37,6 +37,18 @@ def ask_whole_cores(workload: Workload, scenario: Scenario) -> Workload:
     return workload.replace(columns)
 
 
+def ask_on_terms(workload: Workload, rows: np.ndarray, cluster: Cluster, queue: np.ndarray) -> Workload:
+    """The same where the jobs at `rows` (-1: none) are in queues of the cluster, by number (-1: none), which may say
+    more of what their jobs get than these do themselves."""
+    whole = [queue.sharing == "whole" for queue in cluster.queues.values()]
+    if not any(whole):
+        return workload
+    mine = (rows >= 0) & np.array([*whole, False])[queue]
+    exclusive = workload.column("exclusive").copy()
+    exclusive[rows[mine]] = 1
+    return workload.replace(dict(workload.columns) | {"exclusive": exclusive})
+
+
 @dataclass(frozen=True)
 class NodeSet:
     """Nodes as classes of equal ones: `table` has a row for each kind of resource, `counts` how many nodes each."""

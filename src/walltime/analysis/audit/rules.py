@@ -23,7 +23,7 @@ from walltime.analysis.audit.limits import NOUNS, SUBMITTED, WORK, Counted, Limi
 from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.audit.people import People
 from walltime.analysis.audit.queues import Queues, find_misplaced
-from walltime.analysis.audit.requests import Requests
+from walltime.analysis.audit.requests import Requests, ask_on_terms
 from walltime.analysis.audit.resources import Held, find_misused
 from walltime.analysis.audit.tables import REPORTED, Tables, Violation, codes_of
 from walltime.analysis.audit.waiting import Watch, is_judged
@@ -31,7 +31,7 @@ from walltime.analysis.intervals import ABSENT
 from walltime.core.tables import OUTCOMES, workload_columns
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import MISSING, Workload
-from walltime.scenario import Scenario
+from walltime.scenario import Cluster, Scenario
 
 RUNNING = tuple(cap for cap in NOUNS if cap != SUBMITTED)
 
@@ -47,7 +47,7 @@ def find_broken_rules(tables: Tables, scenario: Scenario, workload: Workload) ->
         return found  # what follows would only repeat it
     described = scenario.slurm is None or scenario.slurm.conf is None
     sites = [
-        _Site(tables, Requests(workload, at, cluster, described), number, scenario)
+        _Site(tables, _Asked(tables, workload, at, cluster, described), number, scenario)
         for number, cluster in enumerate(scenario.clusters)
     ]
     for site in sites:
@@ -105,11 +105,35 @@ def _violation(tables: Tables, rule: str, row: int, time: int | None, message: s
     return Violation(rule, int(tables.job_id[row]), seconds, message)
 
 
+class _Asked:
+    """What the jobs at `at` of a workload asked of a cluster, in the queues where they were or in others."""
+
+    def __init__(
+        self, tables: Tables, workload: Workload, at: np.ndarray, cluster: Cluster, described: bool = True
+    ) -> None:
+        self.workload, self.at, self.cluster, self.described = workload, at, cluster, described
+        self._found: dict[int, Requests] = {}
+        self.there = self._on_terms(codes_of(tables.jobs["queue"], list(cluster.queues)))
+
+    def as_jobs_of(self, number: int) -> Requests:
+        """What they would have asked for as jobs of this queue."""
+        if self.there.workload is self.workload:  # no queue says anything
+            return self.there
+        if number not in self._found:
+            self._found[number] = self._on_terms(np.full(len(self.at), number))
+        return self._found[number]
+
+    def _on_terms(self, queue: np.ndarray) -> Requests:
+        asked = ask_on_terms(self.workload, self.at, self.cluster, queue)
+        return Requests(asked, self.at, self.cluster, self.described)
+
+
 class _Site:
     """One cluster of a result. Jobs are rows of the table; rejected ones, which are on no cluster, count if it is the
     only one and there is no broker before it."""
 
-    def __init__(self, tables: Tables, requests: Requests, number: int, scenario: Scenario) -> None:
+    def __init__(self, tables: Tables, asked: _Asked, number: int, scenario: Scenario) -> None:
+        self.asked, requests = asked, asked.there
         broker = scenario.broker
         alone = len(scenario.clusters) == 1 and broker is None
         self.tables, self.requests, self.alone = tables, requests, alone
@@ -277,8 +301,9 @@ class _Site:
         for places, queue in self._options(rows):
             jobs = rows[places]
             nodes_of = queue if self.queues else np.full(len(jobs), -1)
-            good = self.requests.find_possible(jobs, nodes_of) & self._find_admitted(jobs)
-            nodes = self.requests.count_nodes(jobs, nodes_of)
+            requests = self.asked.as_jobs_of(int(queue[0])) if self.queues and len(jobs) else self.requests
+            good = requests.find_possible(jobs, nodes_of) & self._find_admitted(jobs)
+            nodes = requests.count_nodes(jobs, nodes_of)
             for counted in self.limits.count(jobs, queue, RUNNING):
                 amount = self._amounts(counted.cap, jobs, nodes)[counted.places]
                 if counted.cap == WORK:

@@ -24,9 +24,9 @@ import numpy as np
 from walltime.analysis.audit.nodes import find_complaints, find_misshapen, find_new_nodes
 from walltime.analysis.audit.outages import find_disturbed
 from walltime.analysis.audit.promise import find_broken_promises
-from walltime.analysis.audit.requests import ask_whole_cores
+from walltime.analysis.audit.requests import ask_on_terms, ask_whole_cores
 from walltime.analysis.audit.rules import find_broken_rules, find_rows
-from walltime.analysis.audit.tables import REPORTED, Tables, Violation, report
+from walltime.analysis.audit.tables import REPORTED, Tables, Violation, codes_of, report
 from walltime.analysis.audit.users import follow_users
 from walltime.analysis.audit.waiting import find_left_waiting
 from walltime.analysis.intervals import ABSENT
@@ -64,12 +64,14 @@ def audit(
         found, workload = follow_users(tables, scenario, workload, find_rows(tables.job_id, workload))
     if scenario is not None and scenario.execution.checkpoint is not None:
         _allow_checkpoints(tables, scenario.execution.checkpoint)
+    shaped = workload
     if workload is not None and tables.nodes:
         asked = find_rows(tables.job_id, workload)
-        tables.alone = (asked >= 0) & (np.append(workload.column("exclusive"), 0)[asked] > 0)
+        shaped = workload if scenario is None else _ask_on_terms(tables, workload, asked, scenario)
+        tables.alone = (asked >= 0) & (np.append(shaped.column("exclusive"), 0)[asked] > 0)
     for check in (_check_identity, _check_intervals, _check_early, _check_limit, _check_capacity, _check_jobs):
         check(tables, found)
-    _check_nodes(tables, found, workload)
+    _check_nodes(tables, found, shaped)
     rows = None if workload is None else find_rows(tables.job_id, workload)
     if workload is not None and rows is not None:
         _check_work(tables, found, workload, rows)
@@ -81,6 +83,16 @@ def audit(
     if promise and not found:
         _check_promise(tables, found)
     return found
+
+
+def _ask_on_terms(tables: Tables, workload: Workload, rows: np.ndarray, scenario: Scenario) -> Workload:
+    """What the jobs asked for in the queues where they were."""
+    for number, cluster in enumerate(scenario.clusters):
+        here = (tables.cluster == number) | (len(scenario.clusters) == 1)
+        workload = ask_on_terms(
+            workload, np.where(here, rows, -1), cluster, codes_of(tables.jobs["queue"], list(cluster.queues))
+        )
+    return workload
 
 
 def _allow_checkpoints(tables: Tables, rule: Checkpoint) -> None:

@@ -76,10 +76,16 @@ class Queues:
         queue |= self._sizes(name, line, words)
         queue |= self._access(name, line, words)
         queue |= self._quality(name, line, words)
+        if self._own_nodes(words):
+            queue["sharing"] = Said("whole", self._source(line, "OverSubscribe", "Shared"))
         if words.get("lln", "NO").upper() == "YES" and self.lln == SOME:
             queue["place"] = Said("worst-fit", self._source(line, "LLN"))
         self._tell(name, words)
         return queue
+
+    def _own_nodes(self, words: Mapping[str, str]) -> bool:
+        """Whether its jobs have nodes of their own, and those of others have not."""
+        return not self.whole and _find_sharing(words) == "EXCLUSIVE"
 
     def _source(self, line: Line, *keys: str) -> str:
         found = next((key for key in keys if line.get(key) is not None), None)
@@ -119,7 +125,7 @@ class Queues:
             text = words.get(word, "")
             if text.upper() in ENDLESS or text in ("0", "1" * (word == "minnodes")):
                 continue
-            if self.whole:
+            if self.whole or self._own_nodes(words):
                 how = "on whole nodes a job's cores do not tell its nodes; jobs of a log were let in already"
                 self.findings.tell(spell(f"PartitionName.{word}"), name, NEARLY, how)
                 continue
@@ -177,8 +183,7 @@ class Queues:
                 told.tell(spell(f"PartitionName.{word}"), name)
         if words.get("state", "UP").upper() != "UP":
             told.tell("PartitionName.State", name, NEARLY, f"{words['state']}: the partition is taken for up")
-        shared = words.get("oversubscribe", words.get("shared", "NO")).upper()
-        if (verdict := _judge_sharing(shared, self.whole)) is not None:
+        if (verdict := _judge_sharing(_find_sharing(words), self._are_alike(words))) is not None:
             told.tell("PartitionName.OverSubscribe", name, *verdict)
         if "preemptmode" in words and "partition_prio" in self._setting("PreemptType"):
             own, usual = _find_mode(words["preemptmode"]), _find_mode(self._setting("PreemptMode"))
@@ -198,6 +203,11 @@ class Queues:
         for word in ("preemptmode", "state", "gracetime"):
             if word in words and f"partitionname.{word}" not in told.told:
                 told.tell(spell(f"PartitionName.{word}"), name)
+
+    def _are_alike(self, words: Mapping[str, str]) -> bool:
+        """Whether it does not matter how a job's cores are divided over nodes of its own."""
+        members = find_members(self.given.conf, words.get("nodes", ""), next(self.given.conf.of_kind("partitionname")))
+        return self.whole or len({unit.cores for unit in self.units if unit.name in members}) < 2
 
     def _setting(self, name: str) -> str:
         setting = self.given.conf.settings.get(name)
@@ -241,17 +251,17 @@ def find_least_loaded(given: Given, settings: Settings, whole: bool) -> str:
 
 def is_exclusive(given: Given) -> bool:
     """Whether every partition gives whole nodes."""
-    shared = [
-        words.get("oversubscribe", words.get("shared", "")).upper() for _, words in given.conf.resolve("partitionname")
-    ]
+    shared = [_find_sharing(words) for _, words in given.conf.resolve("partitionname")]
     return bool(shared) and all(one == "EXCLUSIVE" for one in shared)
 
 
-def _judge_sharing(shared: str, whole: bool) -> tuple[str, str] | None:
+def _find_sharing(words: Mapping[str, str]) -> str:
+    return words.get("oversubscribe", words.get("shared", "NO")).upper()
+
+
+def _judge_sharing(shared: str, alike: bool) -> tuple[str, str] | None:
     if shared == "EXCLUSIVE":
-        if whole:
-            return EXACTLY, ""
-        return NOT, "jobs share its nodes, unless the log tells that they had them for themselves"
+        return (EXACTLY, "") if alike else (NEARLY, "a job that tells no nodes has as many cores of each of its nodes")
     if re.fullmatch(r"FORCE(:\d+)?", shared) and shared != "FORCE:1":
         return NOT, "jobs do not take turns on a core"
     return (

@@ -168,7 +168,8 @@ class Quotas:
             self.problems.append((rule.key, problem))
 
     def _check_caps(self, rule: Rule) -> str | None:
-        if self.cluster.sharing == "whole" and {"running_cores", "running_core_minutes"} & set(rule.caps):
+        whole = "whole" in (self.cluster.sharing, *(queue.sharing for queue in self.cluster.queues.values()))
+        if whole and {"running_cores", "running_core_minutes"} & set(rule.caps):
             return "cores: of a node that is given as a whole Slurm counts all cores, not those asked for"
         if "running_memory" in rule.caps and not any(group.memory for group in self.cluster.nodes or ()):
             return "running_memory: the nodes have no memory that is counted"

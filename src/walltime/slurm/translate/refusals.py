@@ -34,8 +34,8 @@ HONOURED = {
     "reservations failures interrupted requeue_delay",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch",
     "clusters.scheduler": "order backfill estimate place preempt rhythm",
-    "clusters.queues": f"{_CAPS} priority nodes order place default_time max_time min_cores max_cores users groups "
-    "accounts per_user per_group per_account default job_factor",
+    "clusters.queues": f"{_CAPS} priority nodes order place sharing default_time max_time min_cores max_cores "
+    "users groups accounts per_user per_group per_account default job_factor",
     "clusters.queues.per_user": _CAPS,
     "clusters.queues.per_group": _CAPS,
     "clusters.queues.per_account": _CAPS,
@@ -120,7 +120,7 @@ def _find_in_queues(cluster: Cluster) -> Iterator[tuple[str, str]]:
             if (given := getattr(queue, key)) is not None and given % 60:
                 yield f"cluster.queues.{name}.{key}", f"{given:g} s: the controller counts whole minutes"
         sizes = [key for key in ("min_cores", "max_cores") if getattr(queue, key) is not None]
-        if sizes and cluster.sharing == "whole":
+        if sizes and "whole" in (cluster.sharing, queue.sharing):
             what = "of a node that is given as a whole Slurm counts all cores, not those asked for"
             yield f"cluster.queues.{name}.{sizes[0]}", what
 

@@ -173,6 +173,7 @@ def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
             words += quotas.write_partition(name)
         if len(_has_least_loaded(cluster)) > 1 and (queue.place or cluster.scheduler.place) == LEAST_LOADED:
             words.append("LLN=YES")
+        words += ["OverSubscribe=EXCLUSIVE"] if queue.sharing == "whole" else []
         words += preemption.write_partition(cluster)
         lines.append(" ".join([*words, "State=UP"]))
     return lines

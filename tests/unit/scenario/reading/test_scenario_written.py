@@ -50,6 +50,7 @@ QUEUE = {
     "nodes": ["fast[0-1]"],
     "order": {"name": "formula", "value": "wait"},
     "place": "worst-fit",
+    "sharing": "whole",
     "job_factor": 7,
     "default_time": "10m",
     "per_user": CAPS,

@@ -91,6 +91,23 @@ def test_least_loaded_nodes_of_one_partition_are_those_of_the_controller(slurm, 
     assert result.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()
 
 
+def test_a_partition_with_whole_nodes_is_that_of_the_controller(slurm, tmp_path):
+    """Jobs of both partitions on the same nodes, by turns."""
+    queues = ["main", "own", "main", "own", "own", "main", "own", "main", "own", "main"]
+    times = [1000, 500, 700, 400, 300, 800, 900, 200, 100, 50]
+    jobs = make_jobs([1, 1, 2, 6, 3, 1, 2, 1, 1, 9], queue=queues, run_time=times)
+    own = "State=UP\nPartitionName=own Nodes=ALL MaxTime=INFINITE OverSubscribe=EXCLUSIVE"
+    native, real = both_ways(tmp_path, jobs, "NodeName=n[1-4] CPUs=4", "CR_CPU", own)
+    assert native.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()
+    assert starts_apart(native, real) < 5
+    alike, _ = both_ways(tmp_path, jobs, "NodeName=n[1-4] CPUs=4", "CR_CPU", own.replace("EXCLUSIVE", "NO"))
+    assert native.allocations["nodes"].to_list() != alike.allocations["nodes"].to_list()
+    cluster = {"nodes": "4x4", "queues": {"main": {"default": True}, "own": {"sharing": "whole"}}}
+    told = cluster | {"scheduler": {"backfill": "conservative", "rhythm": "slurm"}}
+    result = walltime.simulate(jobs, cluster=told, engine="slurm")
+    assert result.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()
+
+
 def test_jobs_accrue_age_one_after_the_other_as_on_the_controller(slurm):
     """Ann has many jobs and bo few; each grows older with two of them at a time, so bo's come between."""
     users, later = ["cy", *["ann"] * 6, *["bo"] * 5], [0, *range(10, 16), *range(4000, 4005)]

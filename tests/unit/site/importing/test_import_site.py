@@ -141,6 +141,25 @@ def test_least_loaded_nodes_of_some_partitions_of_all_or_of_none(site):
     assert made.data["cluster"]["scheduler"]["place"] == "worst-fit"
 
 
+def test_partitions_that_give_whole_nodes(site):
+    """Some of them, or all; where their nodes differ, a job is divided over them in another way."""
+    made = change(site, "slurm.conf", "Nodes=g1", "Nodes=g1 OverSubscribe=EXCLUSIVE")
+    assert made.data["cluster"]["sharing"] == "shared"
+    assert {name: queue.get("sharing") for name, queue in made.data["cluster"]["queues"].items()} == {
+        "batch": None,
+        "gpu": "whole",
+    }
+    assert "PartitionName.OverSubscribe (gpu)" in made.findings.lines("exactly")
+    assert "sharing: whole  # slurm.conf:20 OverSubscribe=EXCLUSIVE" in made.text
+    made = change(site, "slurm.conf", "Nodes=g1", "Nodes=g1,cn01 MinNodes=2")
+    told = "PartitionName.OverSubscribe (gpu): a job that tells no nodes has as many cores of each of its nodes"
+    assert told in made.findings.lines("nearly")
+    assert "min_cores" not in made.data["cluster"]["queues"]["gpu"]
+    made = change(site, "slurm.conf", "Default=YES", "Default=YES OverSubscribe=EXCLUSIVE")
+    assert made.data["cluster"]["sharing"] == "whole"
+    assert not any("sharing" in queue for queue in made.data["cluster"]["queues"].values())
+
+
 @pytest.mark.parametrize(
     ("select", "sharing", "told"),
     [

@@ -113,6 +113,8 @@ def test_the_tree_is_the_scenarios():
         ({"limits": [{"qos": "low", "running_jobs": 1}], "queues": {"q": {"running_jobs": 2}}}, CHARGED,
          ("limits.0", "not at both")),
         ({"limits": [{"running_cores": 8}], "nodes": "3x4", "sharing": "whole"}, CHARGED, ("limits.0", "whole")),
+        ({"limits": [{"running_cores": 8}], "nodes": "3x4", "queues": {"q": {"sharing": "whole", "default": True}}},
+         CHARGED, ("limits.0", "whole")),
         ({"limits": [{"running_memory": "1G"}], "nodes": "3x4"}, CHARGED, ("limits.0", "memory")),
         ({"queues": {"q": {"per_account": {"running_jobs": 1}, "default": True}}, "accounts": TREE}, CHARGED,
          ("queues.q.per_account", "below")),
