@@ -23,11 +23,13 @@ from walltime.scenario.values import (
     Instant,
     Later,
     Moment,
+    MostMemory,
     Name,
     Names,
     Seed,
     Size,
     Speed,
+    UsualMemory,
 )
 
 INTRODUCTION = """\
@@ -67,6 +69,8 @@ KNOWN = {
     File: "path of a file",
     Names: "name, or list of names",
     Size: "bytes, or `512M`, `94G`, `1.5T`",
+    UsualMemory: "such as `4G/core` or `94G/node`, or `all`",
+    MostMemory: "such as `4G/core` or `94G/node`",
     Amount: "whole number, at least 0",
     int: "whole number",
     Speed: "number from 0.001 to 1000",

@@ -172,7 +172,7 @@ class Mixture:
                 queue["place"] = OWN_PLACES[int(aging.integers(len(OWN_PLACES)))]
 
         if stream(seed, "terms").random() < 0.2:
-            draw_terms(cluster, seed)
+            draw_terms(cluster, seed, growing=False)
 
     def draw_broker(self, clusters: list[dict[str, Any]]) -> dict[str, Any]:
         part = self.one(("first", *BROKERS))

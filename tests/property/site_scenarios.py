@@ -291,12 +291,22 @@ def draw_site(seed: int, kind: str) -> tuple[dict[str, Any], Workload]:
     return {"seed": seed % 3, "cluster": cluster}, draw.draw_workload(cluster)
 
 
-def draw_terms(cluster: dict[str, Any], seed: int) -> None:
+def draw_terms(cluster: dict[str, Any], seed: int, *, growing: bool = True) -> None:
     """What queues make of their jobs' requests; by draws of its own, so that it changes nothing else."""
     random = stream(seed, "site.terms")
     for queue in cluster.get("queues", {}).values():
         if "nodes" in cluster and random.random() < 0.4:
             queue["sharing"] = "whole"
+    if any("memory" in group for group in cluster.get("nodes", ())):
+        for one in (cluster, *cluster.get("queues", {}).values()):
+            if random.random() < 0.5:
+                one["default_memory"] = ("0/core", "1/core", "2/core", "2/node", "5/node", "all", "all")[
+                    int(random.integers(7))
+                ]
+            if random.random() < 0.4:
+                one["max_memory"] = ("3/node", "5/node", "1/core", "2/core", "3/core")[
+                    int(random.integers(5 if growing else 2))
+                ]
 
 
 def _consistent(queue: dict[str, Any]) -> dict[str, Any]:

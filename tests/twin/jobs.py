@@ -78,6 +78,7 @@ class Job:
     qos: str | None
     reservation: str | None
     array: str | None
+    told: dict[str, Any] = field(default_factory=dict)  # what it said itself of what its cluster has changed
     turn: int = 0  # in the order of entry
     site: Any = None  # the cluster that it was sent to
     requested: int = 0  # as the scheduler sees it: with the time that checkpoints take

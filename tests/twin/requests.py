@@ -9,10 +9,12 @@ wants the share of each on as many nodes, all different; parts with equal shares
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from twin.jobs import Job
 from walltime.cluster.nodes import UNCOUNTED, Layout
-from walltime.scenario import Queue
+from walltime.scenario import Cluster, Queue
+from walltime.scenario.values import read_share
 
 Rooms = list[dict[str, int] | None]
 
@@ -68,6 +70,53 @@ class Request:
 def as_asked_in(job: Job, queue: Queue | None) -> Job:
     """The job with what it asks for in a queue, which may give it nodes of its own."""
     return replace(job, exclusive=1) if queue is not None and queue.sharing == "whole" else job
+
+
+def settle_memory(job: Job, cluster: Cluster, queue: str | None, nodes: set[int]) -> None:
+    """What the job has of memory in the first of its queues, on these nodes: the usual amount where it says nothing of
+    it, and more cores where it asks for more with each than there is to have."""
+    layout = cluster.layout()
+    if layout is None or "memory" not in layout.resources():
+        return
+    if not (job.memory or job.memory_per_node or job.memory_per_core):
+        usual = said(cluster, queue, "default_memory")
+        amounts = {int(layout.amounts("memory")[node]) for node in nodes}
+        if usual == "all" and len(amounts) > 1:
+            job.exclusive = 1
+        elif usual == "all":
+            job.memory_per_node = next((amount for amount in amounts if amount < UNCOUNTED), None)
+        elif usual is not None and usual.per == "core":
+            job.memory_per_core = usual.size or None
+        elif usual is not None:
+            job.memory_per_node = usual.size or None
+    most = said(cluster, queue, "max_memory")
+    if most is not None and most.per == "core" and not job.parts:
+        _add_cores(job, most.size)
+
+
+def _add_cores(job: Job, most: int) -> None:
+    count = job.nodes or (_ceil(job.cores, job.cores_per_node) if job.cores_per_node else None)
+    times = 1
+    if job.memory_per_node:
+        needed = _ceil(job.memory_per_node, most)
+        if count is None:
+            job.cores = max(job.cores, needed)
+        else:
+            times = max(1, _ceil(needed, _ceil(job.cores, count)))
+    elif job.memory_per_core:
+        times = _ceil(job.memory_per_core, most)
+        job.memory_per_core = _ceil(job.memory_per_core, times)
+    elif job.memory:
+        times = _ceil(_ceil(job.memory, job.cores), most)
+    job.cores *= times
+    job.cores_per_node = job.cores_per_node and job.cores_per_node * times
+
+
+def said(cluster: Cluster, queue: str | None, key: str) -> Any:
+    """What a queue says of memory, or its cluster: an amount, `all`, or None."""
+    own = None if queue is None else getattr(cluster.queues[queue], key)
+    text = getattr(cluster, key) if own is None else own
+    return text if text in (None, "all") else read_share(text)
 
 
 def make_request(job: Job, layout: Layout, capacity: list[dict[str, int]], node_set: set[int]) -> Request:

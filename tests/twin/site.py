@@ -19,12 +19,16 @@ from twin.places import PLACES, Place
 from twin.pool import Pool
 from twin.preemption import Preemption
 from twin.queues import Queues
+from twin.requests import settle_memory
 from twin.rhythm import Periodic
 from twin.slurm import SlurmPasses
 from twin.vectors import Vectors
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.scenario import Cluster
+
+TOLD = ("cores", "cores_per_node", "memory_per_node", "memory_per_core", "exclusive")
+"""What a job says of itself, and its cluster may change."""
 
 CORRECTIONS = tuple(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
 """By how much an expected end that is outlived grows, each time; after the last, by twice as much each time."""
@@ -148,6 +152,11 @@ class Site:
         job.account = self.accounts.charged(job)
         names: list[str | None] = [*self.queues.choose(job)] if self.queues.names else [None]
         job.queues = names
+        for name, value in job.told.items():  # what another cluster made of it
+            setattr(job, name, value)
+        job.told = {name: getattr(job, name) for name in TOLD}
+        if names:
+            settle_memory(job, self.cluster, names[0], self.queues.node_set(names[0]))
         if job.requested_time is None:
             default = self.queues.default_time(names[0]) if names else None
             job.requested_time = job.run_time if default is None else default

@@ -29,7 +29,7 @@ from typing import Any
 from twin.jobs import Job, Shares
 from twin.outages import Block
 from twin.places import Place, fill, find_run
-from twin.requests import Request, Rooms, as_asked_in, make_request
+from twin.requests import Request, Rooms, as_asked_in, make_request, said
 from walltime.cluster.nodes import FULL_SPEED, UNCOUNTED, Layout
 from walltime.core.errors import EngineError
 
@@ -182,7 +182,11 @@ class Vectors:
         if not request.node_set:
             return f"no node has the property {job.constraint}" if job.constraint else f"{where} has no node"
         if self.suits(request, [[]]):
-            return None
+            most = said(self.site.cluster, queue, "max_memory")
+            largest = (request.parts or (request,))[0]
+            wanted = request.memory_per_core if request.count is None else largest.share.get("memory", 0)
+            beyond = most is not None and most.per == "node" and "memory" in self.names and wanted > most.size
+            return f"more memory on a node than {where} gives" if beyond else None
         if request.count is None:
             return f"more cores than {where} has"
         for name in self.names:

@@ -46,7 +46,6 @@ from walltime.rules.limits import Counters, collect_rules
 from walltime.rules.reactions import build_reactions
 from walltime.rules.requests import RequestBook
 from walltime.rules.site import Bound, Lane, SiteRules, stands_in_lines
-from walltime.rules.terms import find_terms
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
@@ -191,7 +190,7 @@ def make_pieces(
     )
     layout = cluster.layout()
     if layout is not None and isinstance(ledger, ResourceLedger):
-        site.requests = RequestBook(layout, ledger, site.masks, site.names, find_terms(cluster))
+        site.requests = RequestBook(layout, ledger, site.masks, site.names)
     return Pieces(cluster, site, ledger, quotas, choices)
 
 
@@ -288,7 +287,7 @@ def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, index: int, plans: 
     ledger = build_nodes(jobs, cluster, layout, index, seed)
     mask = np.zeros(layout.count, bool)
     mask[nodes] = True
-    bound.requests = RequestBook(layout, ledger, [mask], [bound.reservation.name], find_terms(cluster))
+    bound.requests = RequestBook(layout, ledger, [mask], [bound.reservation.name])
     return ledger
 
 

@@ -10,8 +10,8 @@ _DRAW = "distribution mean shape sigma"
 HONOURED = {
     "": "walltime seed engine workload clusters broker execution users dependencies deadlines cancellations start "
     "record slurm timezone until",
-    "clusters": "name cores nodes sharing threads_per_core licences queues routes accounts shares limits reservations "
-    "failures interrupted requeue_delay attributes scheduler network components",
+    "clusters": "name cores nodes sharing threads_per_core default_memory max_memory licences queues routes accounts "
+    "shares limits reservations failures interrupted requeue_delay attributes scheduler network components",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch max_load quantum switch_cost "
     "sync_delay disk",
     "clusters.nodes.disk": _DISK,
@@ -20,8 +20,8 @@ HONOURED = {
     **{f"clusters.network.{key}": _LINK for key in ("link", "local", "switch", "downlink", "uplink")},
     "clusters.components": f"{_LINK} disk",
     "clusters.components.disk": _DISK,
-    "clusters.queues": f"{_CAPS} priority nodes order place sharing job_factor default_time max_time min_cores "
-    "max_cores users groups accounts per_user per_group per_account default",
+    "clusters.queues": f"{_CAPS} priority nodes order place sharing default_memory max_memory job_factor "
+    "default_time max_time min_cores max_cores users groups accounts per_user per_group per_account default",
     "clusters.queues.per_user": _CAPS,
     "clusters.queues.per_group": _CAPS,
     "clusters.queues.per_account": _CAPS,

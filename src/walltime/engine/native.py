@@ -78,6 +78,7 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         for key in ("overtime", "limit_check"):
             if getattr(scenario.execution, key) and _limits_work(cluster):
                 problems.append((f"execution.{key}", "jobs beyond their limit, and a limit on running_core_minutes"))
+    problems += _find_growing(scenario)
     if len({cluster.threads_per_core for cluster in scenario.clusters}) > 1:
         problems.append(("clusters", "threads_per_core: cores of one number of threads in all of them"))
     if len({cluster.scheduler.rhythm.name == "event" for cluster in scenario.clusters}) > 1:
@@ -91,6 +92,24 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
     if scenario.users is not None and scenario.users.reacts and scenario.start is not None:
         problems.append(("users", f"{scenario.users.mode}, together with a system that is there already (start)"))
     return problems
+
+
+def _find_growing(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Jobs that get more cores for their memory have them from their submission on."""
+    reason = None
+    if len(scenario.clusters) > 1:
+        reason = "of one of several clusters"
+    elif scenario.users is not None and scenario.users.reacts:
+        reason = "together with users who react"
+    elif scenario.broker is not None:
+        reason = "together with a broker"
+    for number, cluster in enumerate(scenario.clusters) if reason else ():
+        prefix = "cluster" if len(scenario.clusters) == 1 else f"clusters.{number}"
+        told = [(prefix, cluster.max_memory)]
+        told += [(f"{prefix}.queues.{name}", queue.max_memory) for name, queue in cluster.queues.items()]
+        for key, most in told:
+            if most is not None and most.endswith("/core"):
+                yield f"{key}.max_memory", f"more cores for more memory with a core, {reason}"
 
 
 def _find_in_rules(scenario: Scenario, cluster: Cluster, prefix: str) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,33 +36,23 @@ SPAN = 16
 
 
 class RequestBook:
-    """Shapes for the jobs of a cluster; `masks` are the nodes of its queues (None: all), `names` their names, `terms`
-    what they make of requests."""
+    """Shapes for the jobs of a cluster; `masks` are the nodes of its queues (None: all), `names` their names."""
 
-    def __init__(
-        self,
-        layout: Layout,
-        ledger: ResourceLedger,
-        masks: list[Array | None],
-        names: list[str],
-        terms: Sequence[Terms] = (),
-    ) -> None:
+    def __init__(self, layout: Layout, ledger: ResourceLedger, masks: list[Array | None], names: list[str]) -> None:
         self.layout = layout
         self.ledger = ledger
         self.masks = masks
         self.names = names
-        self.terms = terms
         self._nodes: dict[Key, Array] = {}
         self._stocks: dict[Key, Stock] = {}
         self._sets: dict[Key, int] = {}
         self._outlines: dict[int, bytes | None] = {}
 
     def shapes(
-        self, batch: Workload, rows: Array | range, queue: int, whose: int | None = None
+        self, batch: Workload, rows: Array | range, queue: int, terms: Terms = USUAL
     ) -> tuple[Array, list[str], Array]:
-        """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
-        that can never run (-1: it can); raises InputError. Where the nodes are a reservation's, `whose` is the queue
-        on whose terms jobs are there."""
+        """For rows of a batch, as jobs of a queue (-1: of none) on its terms: shape numbers, reasons, and the reason of
+        each row that can never run (-1: it can); raises InputError."""
         present = [name for name in (*NUMBERS, *TEXTS) if batch.has(name)]
         if "cores" not in present:
             present.append("cores")
@@ -74,10 +63,11 @@ class RequestBook:
         for name in TEXTS:
             if name in told:
                 told[name] = [batch.label_names(name)[code] if code >= 0 else "" for code in told[name]]
-        told = self._terms(queue if whose is None else whose).ask(told, len(first))
+        if terms != USUAL:
+            told = terms.ask(told, len(first))
         why = np.full(len(first), -1, np.int64)
         reasons: list[str] = []
-        shape = self._simple(told, len(first), queue)
+        shape = self._simple(told, len(first), queue, packed=not terms.most_node)
         asked = {}
         for place in np.flatnonzero(shape < 0).tolist():
             try:
@@ -87,6 +77,8 @@ class RequestBook:
                 raise InputError(
                     f"job {job}: {error.what}", value=error.value, file=batch.source or None, choices=error.choices
                 ) from None
+            if reason is None and terms.most_node:
+                reason = self._find_excess(request, queue, terms.most_node)
             if reason is None:
                 asked[place] = key, request
                 continue
@@ -98,10 +90,7 @@ class RequestBook:
             shape[place] = self.ledger.intern(request, sets[key])
         return shape[group], reasons, why[group] if reasons else np.broadcast_to(np.int64(-1), len(group))
 
-    def _terms(self, queue: int) -> Terms:
-        return self.terms[queue] if 0 <= queue < len(self.terms) else USUAL
-
-    def _simple(self, told: dict[str, list[Any]], count: int, queue: int) -> Array:
+    def _simple(self, told: dict[str, list[Any]], count: int, queue: int, *, packed: bool) -> Array:
         """The shapes of requests for cores and nodes alone, and for cores and memory of one node, which are most of
         those of a trace; -1 for others, and where the queue could not serve it."""
         none = [-1] * count
@@ -116,7 +105,7 @@ class RequestBook:
             made[place] = self.ledger.intern_plain(shape[0][place], shape[1][place], shape[2][place], node_set)
         if "memory" not in asks or self.layout.whole or self.layout.resources()[:2] != ["cores", "memory"]:
             return made
-        if not self.ledger.place.plain:
+        if not packed or not self.ledger.place.plain:
             return made
         alone = asks["memory"] & (np.array(shape[1]) == 1) & (np.array(shape[2]) <= 0)
         for name, asked in asks.items():
@@ -126,8 +115,8 @@ class RequestBook:
         fits = np.zeros(count, np.bool_)
         for row in self._stock((queue, "")).rows:
             fits |= (cores <= row[0]) & (memory <= row[1])
-        packed = np.flatnonzero(alone & fits)
-        made[packed] = self.ledger.intern_packed(cores[packed], memory[packed], node_set)
+        small = np.flatnonzero(alone & fits)
+        made[small] = self.ledger.intern_packed(cores[small], memory[small], node_set)
         return made
 
     def _ask(self, told: dict[str, Any], queue: int) -> tuple[Key, Request, str | None]:
@@ -150,6 +139,17 @@ class RequestBook:
                 "nodes that differ cannot be asked for where it matters which they are", value=told["parts"]
             )
         return key, request, reason
+
+    def _find_excess(self, request: Request, queue: int, most: int) -> str | None:
+        """Why a request that wants more memory on a node than it may have is refused; None for another."""
+        kinds = self.layout.resources()
+        if "memory" not in kinds:
+            return None
+        each = request.parts[0][1] if request.parts else request.each
+        if each[kinds.index("memory")] <= most:
+            return None
+        whose = "the cluster" if queue < 0 else f"queue {self.names[queue]}"
+        return f"more memory on a node than {whose} gives"
 
     def _find_sets(self, keys: list[Key]) -> dict[Key, int]:
         """The ledger's numbers of the sets of nodes, the new ones in the order in which they are named."""

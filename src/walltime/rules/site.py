@@ -21,12 +21,13 @@ from walltime.rules.accounts import Accounts, Charges
 from walltime.rules.limits import Counters
 from walltime.rules.matching import match_any, match_people
 from walltime.rules.routing import NOWHERE, Router
+from walltime.rules.terms import MEMORY, USUAL, Terms, find_terms
 from walltime.scenario import Checkpoint, Cluster, Part, Queue, Reservation
 from walltime.scenario.outages import reserved_cores, usable_reservations
 
 Array = np.ndarray[Any, Any]
 ELSEWHERE = "bound to a reservation of another cluster"
-MEMORY = ("memory", "memory_per_node", "memory_per_core")
+SHAPED = ("cores", "nodes", "cores_per_node", "parts")
 GPUS = ("gpus", "gpus_per_node")
 LARGEST = 1 << 62
 """Numbers below this one can be added in 64 bits."""
@@ -58,10 +59,10 @@ class Requests(Protocol):
     """What makes shapes of requests, where the ledger counts more than cores."""
 
     def shapes(
-        self, batch: Workload, rows: Array | range, queue: int, whose: int | None = None
+        self, batch: Workload, rows: Array | range, queue: int, terms: Terms = USUAL
     ) -> tuple[Array, list[str], Array]:
-        """For rows of a batch, as jobs of a queue (-1: of none): shape numbers, reasons, and the reason of each row
-        that can never run (-1: it can); `whose` terms hold, where not the queue's."""
+        """For rows of a batch, as jobs of a queue (-1: of none) on its terms: shape numbers, reasons, and the reason of
+        each row that can never run (-1: it can)."""
 
     def nodes(self, shapes: Array) -> Array:
         """How many nodes jobs of these shapes ask for; 1 where they do not say."""
@@ -136,6 +137,7 @@ class SiteRules:
         self.checkpoint = checkpoint
         self.requests = requests
         self.alone = alone  # else a queue that this cluster does not have may be another's
+        self.terms, self.usual = find_terms(cluster)
         self.lined = stands_in_lines(cluster)
         self.reasons: list[str] = []
         self.charges: Charges
@@ -234,12 +236,14 @@ class SiteRules:
 
         With `brief` the caller looks at `more` before anything but the shape.
         """
-        if brief and not self.lined and not asks_for_more(batch) and not batch.has("reservation"):
+        plain = not asks_for_more(batch) and not batch.has("reservation") and not self.usual.fills
+        if brief and not self.lined and plain:
             return self._apply_to_one_line(batch)
         size = len(batch)
         refused = np.full(size, -1, np.int64)
         self.charges = Charges(self.accounts, batch)
         entry = self._enter(batch, refused)
+        batch = self._grow(batch, entry)
         nowhere = refused >= 0
         none = np.full(size, -1, np.int64)
         ruled = Ruled(
@@ -276,6 +280,21 @@ class SiteRules:
             ruled.batch = self._relabelled(batch, np.where(nowhere, MISSING, ruled.queue))
         return ruled
 
+    def _grow(self, batch: Workload, entry: dict[tuple[int, ...], Array]) -> Workload:
+        """The batch in which jobs that ask for more memory with a core than they may have more cores."""
+        if not any(terms.most_core for terms in (*self.terms, self.usual)):
+            return batch
+        columns = dict(batch.columns)
+        for numbers, rows in entry.items():
+            terms = self._terms(numbers[0] if numbers else NOWHERE)
+            if not terms.most_core:
+                continue
+            told = {name: batch.column(name)[rows] for name in (*SHAPED, *MEMORY)}
+            for name, column in terms.grow(told, len(rows)).items():
+                columns[name] = np.array(columns.get(name, batch.column(name)))
+                columns[name][rows] = column
+        return batch.replace(columns)
+
     def _apply_to_one_line(self, batch: Workload) -> Ruled:
         """The same where jobs differ in nothing but the cores and nodes that they ask for: without this a site of nodes
         alone would spend a tenth of a run on columns that say one thing."""
@@ -284,7 +303,7 @@ class SiteRules:
         words: list[str] = []
         shape = why = same
         if self.requests is not None:
-            shape, words, why = self.requests.shapes(batch, range(size), NOWHERE)
+            shape, words, why = self.requests.shapes(batch, range(size), NOWHERE, self.usual)
         if not words:
             return Ruled(batch, same, same, same, same, shape, same, same, same, same, more=False)
         none = np.full(size, -1, np.int64)
@@ -309,8 +328,8 @@ class SiteRules:
         bad = self._turned_away(batch, rows, number)
         shapes = np.full(len(rows), -1, np.int64)
         if bound.requests is not None:
-            shapes, words, why = bound.requests.shapes(batch, rows, 0, number)
-            self._add_up(ruled, bound.requests, shapes, rows)
+            shapes, words, why = bound.requests.shapes(batch, rows, 0, self._terms(number))
+            self._add_up(ruled, bound.requests, shapes, rows, number)
             said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
             bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)
         allowed = match_any(bound.reservation, batch, self.charges)[rows]
@@ -393,12 +412,13 @@ class SiteRules:
             kinds = self._kinds(ruled.batch, rows, number)
             shapes = np.full(len(rows), -1, np.int64)
             if self.requests is not None:
-                shapes, words, why = self.requests.shapes(ruled.batch, rows, number)
+                terms = self._terms(number).within(self._terms(numbers[0])) if numbers else self.usual
+                shapes, words, why = self.requests.shapes(ruled.batch, rows, number, terms)
                 numbered = np.array([*(self._reason(word) for word in words), -1], np.int64)
                 bad = np.where(bad < 0, numbered[why], bad)
             options.append((number, shapes, kinds, bad))
         if self.requests is not None:
-            self._add_up(ruled, self.requests, options[0][1], rows)
+            self._add_up(ruled, self.requests, options[0][1], rows, options[0][0])
         if len(options) > 1:
             self._choose(ruled, local, rows, options)
             return
@@ -408,13 +428,17 @@ class SiteRules:
         _, ruled.shape[at], ruled.rules[at], bad = options[0]
         ruled.refused[at] = np.where(ruled.refused[at] < 0, bad, ruled.refused[at])
 
-    def _add_up(self, ruled: Ruled, requests: Requests, shapes: Array, rows: Array) -> None:
-        """The memory and GPUs of jobs of these shapes, which tell how many nodes they have."""
-        if not asks_for_more(ruled.batch):
+    def _terms(self, number: int) -> Terms:
+        return self.terms[number] if number >= 0 else self.usual
+
+    def _add_up(self, ruled: Ruled, requests: Requests, shapes: Array, rows: Array, number: int) -> None:
+        """The memory and GPUs of jobs of these shapes, which tell how many nodes they have, in a queue."""
+        terms = self._terms(number)
+        if not asks_for_more(ruled.batch) and not terms.fills:
             return
         nodes = count_nodes(ruled.batch)
         nodes[rows] = requests.nodes(shapes)
-        ruled.memory[rows] = total_memory(ruled.batch, nodes)[rows]
+        ruled.memory[rows] = total_memory(ruled.batch, nodes, terms)[rows]
         ruled.gpus[rows] = total_gpus(ruled.batch, nodes)[rows]
 
     def _choose(self, ruled: Ruled, local: Array, rows: Array, options: list[tuple[int, Array, Array, Array]]) -> None:
@@ -506,11 +530,12 @@ def asks_for_more(batch: Workload) -> bool:
     return any(batch.has(name) for name in (*MEMORY, *GPUS))
 
 
-def total_memory(batch: Workload, nodes: Array) -> Array:
-    """Bytes that each job asks for in all, on so many nodes; 0 where it does not say."""
-    if not any(batch.has(name) for name in MEMORY):
+def total_memory(batch: Workload, nodes: Array, terms: Terms = USUAL) -> Array:
+    """Bytes that each job asks for in all, on so many nodes; where it does not say, what it has on these terms."""
+    if not any(batch.has(name) for name in MEMORY) and not terms.fills:
         return np.zeros(len(batch), np.int64)
-    per_node, per_core = batch.column("memory_per_node"), batch.column("memory_per_core")
+    filled = terms.fill({name: batch.column(name) for name in MEMORY}, len(batch))
+    per_node, per_core = (filled.get(name, batch.column(name)) for name in ("memory_per_node", "memory_per_core"))
     total = np.where(per_core >= 0, per_core * batch.column("cores"), batch.column("memory"))
     return np.asarray(np.maximum(np.where(per_node >= 0, per_node * nodes, total), 0), np.int64)
 

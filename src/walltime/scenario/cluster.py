@@ -27,12 +27,14 @@ from walltime.scenario.values import (
     Duration,
     Model,
     Moment,
+    MostMemory,
     Name,
     Names,
     Score,
     Shares,
     Size,
     Speed,
+    UsualMemory,
 )
 
 _NODES = re.compile(r"(\d+)\s*[xX*]\s*(\d+)")
@@ -141,6 +143,16 @@ class Cluster(Model):
         description="Of a cluster with nodes whose `cores` are threads, as Slurm's CPUs may be: so many are a core, "
         "which one job has as a whole; what a job asks for is rounded up, on each of its nodes.",
     )
+    default_memory: UsualMemory | None = Field(
+        default=None,
+        description="Of nodes that tell their memory: what a job has that says nothing of it, `4G/core`, `94G/node`, "
+        "or `all` of its nodes; nothing where absent.",
+    )
+    max_memory: MostMemory | None = Field(
+        default=None,
+        description="Likewise: the most that a job may ask for. `94G/node`: one that asks for more on a node is "
+        "rejected. `4G/core`: one that asks for more with a core gets more cores.",
+    )
     licences: dict[Name, Amount] = Field(
         default_factory=dict, description="What the cluster as a whole has of things that are on no node."
     )
@@ -213,6 +225,12 @@ class Cluster(Model):
             if queue.sharing == "shared" and self.sharing == "whole":
                 what = "gives whole nodes, also to jobs of the queue {name}: sharing is for the cluster to say"
                 raise PydanticCustomError("sharing", what, {"name": name})
+        if not any(group.memory for group in self.nodes or ()):
+            for one in (self, *self.queues.values()):
+                for key in ("default_memory", "max_memory"):
+                    if getattr(one, key) is not None:
+                        what = "has {key}, but no node tells its memory"
+                        raise PydanticCustomError("memory", what, {"key": key})
         if odd := [group.cores for group in self.nodes or () if group.cores % self.threads_per_core]:
             what = f"has {odd[0]} cores on a node, which are no whole cores of {self.threads_per_core} threads"
             raise PydanticCustomError("threads", "{what}", {"what": what})

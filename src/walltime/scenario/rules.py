@@ -8,7 +8,19 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from walltime.scenario.part import Part
-from walltime.scenario.values import Amount, Count, Duration, Flag, Model, Name, Names, Shares, Size
+from walltime.scenario.values import (
+    Amount,
+    Count,
+    Duration,
+    Flag,
+    Model,
+    MostMemory,
+    Name,
+    Names,
+    Shares,
+    Size,
+    UsualMemory,
+)
 
 ENTITIES = ("user", "group", "account", "qos", "queue")
 """What a limit can be on."""
@@ -56,6 +68,13 @@ class Queue(Caps):
         default=None,
         description="Of a cluster whose nodes are shared: `whole` gives its jobs nodes of their own, as if each asked "
         "for them (`exclusive`), while jobs of other queues share theirs. The cluster's, where absent.",
+    )
+    default_memory: UsualMemory | None = Field(
+        default=None,
+        description="What a job has here that says nothing of memory; the cluster's, where absent.",
+    )
+    max_memory: MostMemory | None = Field(
+        default=None, description="The most memory that a job may ask for here; the cluster's, where absent."
     )
     job_factor: Amount = Field(
         default=1,

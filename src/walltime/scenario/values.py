@@ -9,7 +9,7 @@ import os
 import re
 import types
 import typing
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 from pydantic.fields import FieldInfo
@@ -146,6 +146,45 @@ def read_size(value: Any) -> int:
     return number
 
 
+class MemoryShare(NamedTuple):
+    """An amount of memory with each core, or on each node."""
+
+    size: int
+    per: str
+
+
+ALL = "all"
+"""All memory of a job's nodes."""
+
+
+def read_share(text: str) -> MemoryShare:
+    """`4G/core` or `94G/node`, as it was checked before."""
+    size, _, per = text.partition("/")
+    return MemoryShare(read_size(int(size) if size.isdecimal() else size), per)
+
+
+def _memory_share(value: Any) -> str:
+    size, slash, per = (part.strip() for part in value.partition("/")) if isinstance(value, str) else ("", "", "")
+    try:
+        if not slash or per not in ("core", "node"):
+            raise ValueError
+        read_size(int(size) if size.isdecimal() else size)
+    except ValueError:
+        raise ValueError("is not an amount of memory with a core or on a node (4G/core, 94G/node)") from None
+    return f"{size}/{per}"
+
+
+def _usual_memory(value: Any) -> str:
+    return ALL if value == ALL else _memory_share(value)
+
+
+def _most_memory(value: Any) -> str:
+    text = _memory_share(value)
+    if not read_share(text).size:
+        raise ValueError("must be more than nothing")
+    return text
+
+
 def _amount(value: Any) -> int:
     number = _whole(value)
     if not 0 <= number < 1 << 40:
@@ -181,6 +220,8 @@ Name = Annotated[str, BeforeValidator(_name)]
 Speed = Annotated[float, BeforeValidator(_speed)]
 Score = Annotated[float, BeforeValidator(_score)]
 Size = Annotated[int, BeforeValidator(read_size)]
+UsualMemory = Annotated[str, BeforeValidator(_usual_memory)]
+MostMemory = Annotated[str, BeforeValidator(_most_memory)]
 Amount = Annotated[int, BeforeValidator(_amount)]
 Shares = Annotated[float, BeforeValidator(_shares)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]

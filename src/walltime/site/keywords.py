@@ -26,6 +26,9 @@ def _all(text: str, verdict: str, how: str = "") -> dict[str, Effect]:
 INSTANT = "deciding takes no simulated time"
 TOLD = "a log tells what each job was given"
 LET_IN = "jobs of a log were let in by it already"
+EVENLY = "a job that tells no nodes is divided evenly over the fewest that have so much"
+GROWN = "every core is taken for a task of its own, which gets more cores"
+TOO_MUCH = "a job that asks for more is rejected when it is submitted"
 POWER = "nodes are always powered"
 ONE = "there is one cluster"
 CODE = "programs of the site are not run"
@@ -41,8 +44,12 @@ SETTINGS = {
     **_all("DownNodes", NEARLY, "not in service when the file was made; outages come from `sacctmgr show event`"),
     **_all("SchedulerParameters PriorityFlags", EXACTLY, "word by word"),
     **_all("EnforcePartLimits", NEARLY, "a job beyond the limits of its partition is rejected when it is submitted"),
-    **_all("DefMemPerCPU DefMemPerGPU DefMemPerNode DefCPUPerGPU", NEARLY, TOLD),
-    **_all("MaxMemPerCPU MaxMemPerNode MaxTasksPerNode", NEARLY, LET_IN),
+    **_all("DefMemPerCPU", EXACTLY),
+    **_all("DefMemPerNode", NEARLY, EVENLY),
+    **_all("DefMemPerGPU DefCPUPerGPU", NEARLY, TOLD),
+    **_all("MaxMemPerCPU", NEARLY, GROWN),
+    **_all("MaxMemPerNode", NEARLY, TOO_MUCH),
+    **_all("MaxTasksPerNode", NEARLY, LET_IN),
     **_all("KillWait", NEARLY, "a job that is killed is gone at once"),
     **_all("OverTimeLimit", EXACTLY),
     **_all("CompleteWait", NOT, "nodes are free when their job has ended"),
@@ -111,8 +118,12 @@ PARTITION = {
     **_all("PartitionName Nodes Default DefaultTime MaxTime Priority PriorityJobFactor PriorityTier QOS", EXACTLY),
     **_all("AllowAccounts DenyAccounts State GraceTime PreemptMode OverSubscribe Shared LLN", EXACTLY),
     **_all("MaxNodes MinNodes", NEARLY, "so many nodes' cores, whatever nodes a job is spread over"),
-    **_all("DefMemPerCPU DefMemPerGPU DefMemPerNode DefCPUPerGPU", NEARLY, TOLD),
-    **_all("AllowQos DenyQos AllowGroups AllocNodes MaxMemPerCPU MaxMemPerNode RootOnly ReqResv", NEARLY, LET_IN),
+    **_all("DefMemPerCPU", EXACTLY),
+    **_all("DefMemPerNode", NEARLY, EVENLY),
+    **_all("DefMemPerGPU DefCPUPerGPU", NEARLY, TOLD),
+    **_all("MaxMemPerCPU", NEARLY, GROWN),
+    **_all("MaxMemPerNode", NEARLY, TOO_MUCH),
+    **_all("AllowQos DenyQos AllowGroups AllocNodes RootOnly ReqResv", NEARLY, LET_IN),
     **_all("Alternate", NOT, "jobs of a partition that is down wait"),
     **_all("ExclusiveUser", NOT, "users share nodes"),
     **_all("MaxCPUsPerNode", NOT, "a partition may have all cores of its nodes"),

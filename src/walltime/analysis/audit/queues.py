@@ -15,7 +15,8 @@ from walltime.core.time import format_duration, microseconds
 class Queues:
     """The queues of a cluster: `options` says which job may be in which, `takes` which queue takes it."""
 
-    def __init__(self, requests: Requests, people: People) -> None:
+    def __init__(self, requests: Requests, people: People, cores: np.ndarray) -> None:
+        self.told_cores = cores  # by which jobs are sent to queues
         self.requests, self.people = requests, people
         self.names = list(requests.cluster.queues)
         self.time = requests.column("requested_time")
@@ -43,7 +44,7 @@ class Queues:
         return np.asarray(options)
 
     def _find_routed(self, route: Any) -> np.ndarray:
-        cores = self.requests.cores
+        cores = self.told_cores
         good = self._find_allowed(route)
         for bound, low, high in ((cores, "min_cores", "max_cores"), (self.time, "min_time", "max_time")):
             least, most = (getattr(route, name) for name in (low, high))

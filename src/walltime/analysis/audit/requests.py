@@ -6,6 +6,7 @@ not hide itself here. Rows are those of the result's table of jobs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +15,11 @@ import numpy as np
 
 from walltime.analysis.audit.parts import Part, read_parts
 from walltime.cluster import hostlist
+from walltime.cluster.nodes import UNCOUNTED
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Reservation, Scenario
 from walltime.scenario.outages import reserved_cores, reserved_nodes
+from walltime.scenario.values import read_share
 
 _PLACES = ("node", "core", "job")
 
@@ -41,12 +44,87 @@ def ask_on_terms(workload: Workload, rows: np.ndarray, cluster: Cluster, queue: 
     """The same where the jobs at `rows` (-1: none) are in queues of the cluster, by number (-1: none), which may say
     more of what their jobs get than these do themselves."""
     whole = [queue.sharing == "whole" for queue in cluster.queues.values()]
+    asked = _ask_for_memory(workload, rows, cluster, _find_first(workload, rows, cluster, queue))
     if not any(whole):
-        return workload
+        return asked
     mine = (rows >= 0) & np.array([*whole, False])[queue]
-    exclusive = workload.column("exclusive").copy()
+    exclusive = asked.column("exclusive").copy()
     exclusive[rows[mine]] = 1
-    return workload.replace(dict(workload.columns) | {"exclusive": exclusive})
+    return asked.replace(dict(asked.columns) | {"exclusive": exclusive})
+
+
+def read_memory(cluster: Cluster, key: str) -> list[tuple[float, str]]:
+    """What each queue says of memory, and last the cluster: bytes, and for what; "" where nothing is said."""
+    found = []
+    for one in (*cluster.queues.values(), cluster):
+        own = getattr(one, key)
+        text = getattr(cluster, key) if own is None else own
+        size, per = (0, text or "") if text in (None, "all") else read_share(text)
+        found.append((float(size), per))
+    return found
+
+
+def _find_first(workload: Workload, rows: np.ndarray, cluster: Cluster, queue: np.ndarray) -> np.ndarray:
+    """The queue that tells a job's memory: the most urgent of those that it names, or the one in which it is."""
+    names = list(cluster.queues)
+    urgency = [-one.priority for one in cluster.queues.values()]
+    firsts = []
+    for label in workload.label_names("queue"):
+        named = [] if label in names else [name.strip() for name in label.split(",")]
+        ours = [names.index(name) for name in named] if named and set(named) <= set(names) else []
+        firsts.append(min(ours, key=lambda number: (urgency[number], number), default=-1))
+    first = np.array([*firsts, -1])[np.append(workload.column("queue"), -1)[rows]]
+    return np.where(first >= 0, first, queue)
+
+
+def _ask_for_memory(workload: Workload, rows: np.ndarray, cluster: Cluster, first: np.ndarray) -> Workload:
+    """Jobs that say nothing of memory with what they have of it, and those with more cores that need them for it."""
+    usual, most = (read_memory(cluster, key) for key in ("default_memory", "max_memory"))
+    layout = cluster.layout()
+    if layout is None or not any(per for _, per in (*usual, *most)):
+        return workload
+    names = ("cores", "cores_per_node", "memory_per_node", "memory_per_core", "exclusive")
+    columns = dict(workload.columns) | {name: workload.column(name).astype(np.int64) for name in names}
+    total, nodes = workload.column("memory"), workload.column("nodes")
+    silent = (total <= 0) & (columns["memory_per_node"] <= 0) & (columns["memory_per_core"] <= 0)
+    patterns = [one.nodes for one in cluster.queues.values()] + [None]
+    for number, (size, per) in enumerate(usual):
+        mine = np.unique(rows[(rows >= 0) & (first == (number if number < len(cluster.queues) else -1))])
+        mine = mine[silent[mine]]
+        pattern = patterns[number]
+        there = layout.amounts("memory")[slice(None) if pattern is None else layout.select(pattern)]
+        if per == "all" and there.min() != there.max():
+            columns["exclusive"][mine] = 1
+        elif (per == "node" and size) or (per == "all" and there.min() < UNCOUNTED):
+            columns["memory_per_node"][mine] = size or there.min()
+        elif per == "core" and size:
+            columns["memory_per_core"][mine] = size
+    for number, (size, per) in enumerate(most):
+        mine = np.unique(rows[(rows >= 0) & (first == (number if number < len(cluster.queues) else -1))])
+        for row in mine.tolist() if per == "core" else ():
+            if workload.column("parts")[row] < 0:
+                _grow(columns, row, int(total[row]), int(nodes[row]), int(size))
+    return workload.replace(columns)
+
+
+def _grow(columns: dict[str, np.ndarray], row: int, total: int, nodes: int, most: int) -> None:
+    """A job that asks for more memory with a core than it may has more cores for each."""
+    cores, each, on_node, with_core = (
+        int(columns[name][row]) for name in ("cores", "cores_per_node", "memory_per_node", "memory_per_core")
+    )
+    count = nodes if nodes > 0 else math.ceil(cores / each) if each > 0 else 0
+    if on_node > 0 and not count:
+        columns["cores"][row] = max(cores, math.ceil(on_node / most))
+        return
+    if on_node > 0:
+        factor = math.ceil(math.ceil(on_node / most) / math.ceil(cores / count))
+    elif with_core > 0:
+        factor = math.ceil(with_core / most)
+        columns["memory_per_core"][row] = math.ceil(with_core / factor)
+    else:
+        factor = max(1, math.ceil(math.ceil(max(total, 0) / cores) / most))
+    columns["cores"][row] = cores * factor
+    columns["cores_per_node"][row] = each * factor if each > 0 else each
 
 
 @dataclass(frozen=True)
@@ -237,6 +315,23 @@ class Requests:
             told, per_node, per_core = (self.column(name)[rows] for name in self._memory)
             total = np.where(per_core >= 0, per_core * self.cores[rows], told)
         return np.asarray(np.where(per_node >= 0, per_node * nodes, np.maximum(total, 0)))
+
+    def find_greedy(self, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
+        """Which of the jobs want more memory on a node than they may, as jobs of a queue."""
+        most = read_memory(self.cluster, "max_memory")
+        limit = np.array([size if per == "node" else np.inf for size, per in most])[queue]
+        greedy = np.zeros(len(rows), np.bool_)
+        for place in np.flatnonzero(np.isfinite(limit)) if "memory" in self.kinds else ():
+            row, here = rows[place : place + 1], queue[place : place + 1]
+            job = int(row[0])
+            if self.parted[job]:
+                wanted = max(self.part_share("memory", job, part) for part in self.parts_of(job))
+            elif self.told[job] or self.bound[job]:
+                wanted = int(self.share("memory", row, self.count_nodes(row, here))[0])
+            else:
+                wanted = int(self.with_a_core("memory", row)[0])
+            greedy[place] = wanted > limit[place]
+        return greedy
 
     # ---- nodes
 

@@ -36,13 +36,14 @@ from walltime.scenario import Cluster, Scenario
 RUNNING = tuple(cap for cap in NOUNS if cap != SUBMITTED)
 
 
-def find_broken_rules(tables: Tables, scenario: Scenario, workload: Workload) -> list[Violation]:
-    """Every broken rule of the site; the workload is the scenario's own, with its requests filled in."""
+def find_broken_rules(tables: Tables, scenario: Scenario, workload: Workload, grown: Workload) -> list[Violation]:
+    """Every broken rule of the site; the workload is the scenario's own, with its requests filled in; `grown` with
+    what the queues where jobs were make of them."""
     at = find_rows(tables.job_id, workload)
     strangers = np.flatnonzero(at < 0)
     found = [_violation(tables, "request", int(row), None, "is not in the workload") for row in strangers[:REPORTED]]
     if not found:
-        found += _find_other_requests(tables, workload, at)
+        found += _find_other_requests(tables, grown, at)
     if found:
         return found  # what follows would only repeat it
     described = scenario.slurm is None or scenario.slurm.conf is None
@@ -146,7 +147,9 @@ class _Site:
         self.queue = codes_of(tables.jobs["queue"], self.names)
         self.mine = np.ones(len(tables.job_id), np.bool_) if alone else tables.cluster == number
         self.rejected = tables.is_state("rejected") & self.mine
-        self.queues = Queues(requests, self.people) if cluster.queues else None
+        self.queues = (
+            Queues(requests, self.people, asked.workload.column("cores")[asked.at]) if cluster.queues else None
+        )
         self.shared = broker is not None and broker.shared_limits
         self.first = number == 0
         if not alone and not self.shared:
@@ -180,6 +183,10 @@ class _Site:
             for row in np.unique(guilty)[:REPORTED].tolist():
                 begin = int(self.tables.begin[row])
                 yield _violation(self.tables, "resources", int(self.tables.row[row]), begin, message)
+        jobs = np.unique(self.tables.row[self.rows])
+        greedy = self.requests.find_greedy(jobs, self.queue[jobs] if self.queues else np.full(len(jobs), -1))
+        for row in jobs[greedy][:REPORTED].tolist():
+            yield _violation(self.tables, "resources", row, None, "has more memory on a node than it may ask for")
 
     # ---- queues
 
@@ -303,6 +310,7 @@ class _Site:
             nodes_of = queue if self.queues else np.full(len(jobs), -1)
             requests = self.asked.as_jobs_of(int(queue[0])) if self.queues and len(jobs) else self.requests
             good = requests.find_possible(jobs, nodes_of) & self._find_admitted(jobs)
+            good &= ~requests.find_greedy(jobs, nodes_of)
             nodes = requests.count_nodes(jobs, nodes_of)
             for counted in self.limits.count(jobs, queue, RUNNING):
                 amount = self._amounts(counted.cap, jobs, nodes)[counted.places]

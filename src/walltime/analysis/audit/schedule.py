@@ -65,9 +65,10 @@ def audit(
     if scenario is not None and scenario.execution.checkpoint is not None:
         _allow_checkpoints(tables, scenario.execution.checkpoint)
     shaped = workload
-    if workload is not None and tables.nodes:
-        asked = find_rows(tables.job_id, workload)
-        shaped = workload if scenario is None else _ask_on_terms(tables, workload, asked, scenario)
+    if workload is not None and scenario is not None:
+        shaped = _ask_on_terms(tables, workload, find_rows(tables.job_id, workload), scenario)
+    if shaped is not None and tables.nodes:
+        asked = find_rows(tables.job_id, shaped)
         tables.alone = (asked >= 0) & (np.append(shaped.column("exclusive"), 0)[asked] > 0)
     for check in (_check_identity, _check_intervals, _check_early, _check_limit, _check_capacity, _check_jobs):
         check(tables, found)
@@ -76,8 +77,8 @@ def audit(
     if workload is not None and rows is not None:
         _check_work(tables, found, workload, rows)
     found += find_disturbed(tables, scenario, workload, rows)
-    if scenario is not None and workload is not None:
-        found += find_broken_rules(tables, scenario, workload)
+    if scenario is not None and workload is not None and shaped is not None:
+        found += find_broken_rules(tables, scenario, workload, shaped)
     elif scenario is not None and not found:
         found += find_left_waiting(tables, scenario)
     if promise and not found:

@@ -1,4 +1,5 @@
-"""What a log asks of the scenario that it is for: whether parts of its heterogeneous jobs differ."""
+"""What a log asks of the scenario that it is for: whether parts of its heterogeneous jobs differ, and whether it tells
+memory."""
 
 from __future__ import annotations
 
@@ -44,3 +45,12 @@ def has_uneven_jobs(path: str | Path) -> bool:
                 if first.setdefault(match[1], told) != told:
                     return True
     return False
+
+
+def tells_memory(path: Path) -> bool:
+    """Whether a log of sacct has a column with the memory of its jobs; False for another kind of log."""
+    if path.is_dir() or path.suffix.lower() == ".parquet":
+        return False
+    with reading(path) as file:
+        heads = next(iter(file), b"").removeprefix(b"\xef\xbb\xbf").strip().lower().split(b"|")
+    return b"jobid" in heads and not {b"reqmem", b"reqtres", b"alloctres"}.isdisjoint(heads)

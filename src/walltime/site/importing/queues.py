@@ -14,6 +14,9 @@ from walltime.site.conf import Line, of_line
 from walltime.site.files import Given
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.machine import Unit
+from walltime.site.importing.memory import WORDS as MEMORY_WORDS
+from walltime.site.importing.memory import tell_partition as tell_memory
+from walltime.site.importing.memory import write_partition as write_memory
 from walltime.site.importing.people import caps_of_partition
 from walltime.site.importing.values import ENDLESS, Settings, read_time, spell, write_time
 from walltime.site.importing.written import DEFAULT, Said, place
@@ -23,7 +26,7 @@ from walltime.site.nodes import find_members
 _HANDLED = {
     *("nodes", "default", "maxtime", "defaulttime", "priority", "prioritytier", "priorityjobfactor", "qos"),
     *("allowaccounts", "denyaccounts", "oversubscribe", "shared", "maxnodes", "minnodes", "state", "gracetime"),
-    *("preemptmode", "lln", "exclusiveuser", "maxcpuspernode"),
+    *("preemptmode", "lln", "exclusiveuser", "maxcpuspernode", *MEMORY_WORDS),
 }
 SOME = "some partitions"
 IN_ORDER = "whole nodes, or those of a switch, are chosen in their order"
@@ -80,6 +83,8 @@ class Queues:
             queue["sharing"] = Said("whole", self._source(line, "OverSubscribe", "Shared"))
         if words.get("lln", "NO").upper() == "YES" and self.lln == SOME:
             queue["place"] = Said("worst-fit", self._source(line, "LLN"))
+        queue |= write_memory(words, self.units, self._source, line)
+        tell_memory(name, words, self.findings)
         self._tell(name, words)
         return queue
 

@@ -18,6 +18,7 @@ from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
 from walltime.site.importing.log import has_uneven_jobs
 from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes, write_threads
+from walltime.site.importing.memory import write_memory
 from walltime.site.importing.outages import write_failures, write_windows
 from walltime.site.importing.people import join_partitions, write_accounts, write_limits
 from walltime.site.importing.priority import write_order
@@ -192,6 +193,8 @@ def _write_cluster(
     cluster |= write_licences(settings, findings)
     queues = Queues(given, units, whole, lln, findings)
     cluster["queues"] = queues.write()
+    said = all("default_memory" in queue for queue in cluster["queues"].values())
+    cluster |= write_memory(given, settings, units, findings, needed=not whole and not said)
     accounts, qualities = (
         Path(given.files.get(kind, given.files.get(MANAGER, "")) or "the log").name for kind in (DUMP, QOS)
     )

@@ -30,12 +30,12 @@ HONOURED = {
     "users": "mode session_gap campaign overlap waits think hours population files reactions",
     "execution": "model overrun overtime limit_check",
     "cancellations": "share after distribution spread running",
-    "clusters": "name cores nodes sharing threads_per_core licences queues routes accounts limits scheduler shares "
-    "reservations failures interrupted requeue_delay",
+    "clusters": "name cores nodes sharing threads_per_core default_memory max_memory licences queues routes accounts "
+    "limits scheduler shares reservations failures interrupted requeue_delay",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch",
     "clusters.scheduler": "order backfill estimate place preempt rhythm",
-    "clusters.queues": f"{_CAPS} priority nodes order place sharing default_time max_time min_cores max_cores "
-    "users groups accounts per_user per_group per_account default job_factor",
+    "clusters.queues": f"{_CAPS} priority nodes order place sharing default_memory max_memory default_time max_time "
+    "min_cores max_cores users groups accounts per_user per_group per_account default job_factor",
     "clusters.queues.per_user": _CAPS,
     "clusters.queues.per_group": _CAPS,
     "clusters.queues.per_account": _CAPS,

@@ -13,6 +13,8 @@ from walltime.cluster.hostlist import compress
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.core.workload import Workload
 from walltime.scenario import Cluster, Scenario
+from walltime.scenario.rules import Queue
+from walltime.scenario.values import ALL, MemoryShare, read_share
 from walltime.site.gres import MOST_FILES, Gres
 from walltime.site.nodes import Node
 from walltime.slurm.site import Site
@@ -151,7 +153,8 @@ def _find_access(cluster: Cluster, jobs: Workload) -> tuple[dict[str, tuple[str,
 def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
     """A partition for each queue; its priority is a tier, which comes before all else, as in the scenario."""
     if not cluster.queues:
-        return [f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=INFINITE State=UP"]
+        words = [f"PartitionName={PARTITION}", "Nodes=ALL", "Default=YES", "MaxTime=INFINITE", *_write_memory(cluster)]
+        return [" ".join([*words, "State=UP"])]
     layout = cluster.layout()
     least = min(queue.priority for queue in cluster.queues.values())
     lines = []
@@ -174,9 +177,24 @@ def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
         if len(_has_least_loaded(cluster)) > 1 and (queue.place or cluster.scheduler.place) == LEAST_LOADED:
             words.append("LLN=YES")
         words += ["OverSubscribe=EXCLUSIVE"] if queue.sharing == "whole" else []
+        words += _write_memory(cluster, queue)
         words += preemption.write_partition(cluster)
         lines.append(" ".join([*words, "State=UP"]))
     return lines
+
+
+def _write_memory(cluster: Cluster, queue: Queue | None = None) -> list[str]:
+    """What a partition says of memory. Jobs that say nothing of it have all of their nodes' where it says nothing."""
+    if not _counts_memory(cluster):
+        return []
+    usual, most = (
+        getattr(cluster, key) if queue is None or getattr(queue, key) is None else getattr(queue, key)
+        for key in ("default_memory", "max_memory")
+    )
+    share = MemoryShare(0, "core") if usual in (None, ALL) else read_share(usual)
+    said = [] if usual == ALL else [("Def", share if share.size else MemoryShare(0, "core"))]
+    said += [] if most is None else [("Max", read_share(most))]
+    return [f"{what}MemPer{'CPU' if per == 'core' else 'Node'}={-(-size // MEGABYTE)}" for what, (size, per) in said]
 
 
 def _minutes(seconds: float) -> int:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import walltime
 from walltime.scenario import parse
 from walltime.site.importing.scenario import import_site
@@ -106,6 +108,59 @@ def test_a_partition_with_whole_nodes_is_that_of_the_controller(slurm, tmp_path)
     told = cluster | {"scheduler": {"backfill": "conservative", "rhythm": "slurm"}}
     result = walltime.simulate(jobs, cluster=told, engine="slurm")
     assert result.allocations["nodes"].to_list() == real.allocations["nodes"].to_list()
+
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("settings", "partition", "columns"),
+    [
+        ("", "", {"cores": [1, 1, 1, 1, 2]}),
+        ("", "", {"cores": [1] * 5, "memory_per_node": [1000, None, 1000, 1000, None]}),
+        ("DefMemPerCPU=1000", "", {"cores": [1] * 14}),
+        ("DefMemPerCPU=2000", "", {"cores": [4, 2, 8, 1]}),
+        ("DefMemPerCPU=1000", "DefMemPerNode=3000", {"cores": [1] * 5}),
+        ("DefMemPerNode=3000", "DefMemPerCPU=0", {"cores": [1] * 5}),
+        ("MaxMemPerCPU=1000", "", {"cores": [1, 1, 2, 1, 3], "memory_per_core": [2000, 2500, 1500, 1000, 1100]}),
+        ("MaxMemPerCPU=1000", "MaxMemPerCPU=2000", {"cores": [1, 1, 1], "memory_per_core": [1000, 1500, 2500]}),
+        (
+            "MaxMemPerCPU=1000",
+            "",
+            {
+                "cores": [1, 1, 2, 2, 3, 6, 6],
+                "nodes": [1, 1, 1, 2, 1, 2, 3],
+                "memory_per_node": [2000, 2500, 1500, 3000, 3900, 4000, 1500],
+            },
+        ),
+        ("MaxMemPerCPU=1000\nDefMemPerCPU=2000", "", {"cores": [1, 1, 2]}),
+        (
+            "MaxMemPerNode=2000\nDefMemPerCPU=100",
+            "",
+            {
+                "cores": [1, 1, 2, 2, 3, 3],
+                "nodes": [1, 1, 1, 2, None, 1],
+                "memory_per_core": [1000, 2500, 1500, 1500, 1000, 1000],
+            },
+        ),
+    ],
+)
+def test_memory_by_default_and_at_most_is_that_of_the_controller(slurm, tmp_path, settings, partition, columns):
+    """Natively, and on a controller that has the slurm.conf, or what the scenario says."""
+    jobs = make_jobs(**{
+        name: [value and value * MEGABYTE for value in column] if name.startswith("memory") else column
+        for name, column in columns.items()
+    })  # fmt: skip
+    nodes = "NodeName=n[1-3] CPUs=4 RealMemory=4000\nEnforcePartLimits=ANY"
+    native, real = both_ways(tmp_path, jobs, f"{nodes}\n{settings}", "CR_Core_Memory", partition)
+    cluster = import_site([tmp_path / "slurm.conf"], folder=tmp_path).data["cluster"]
+    told = walltime.simulate(jobs, cluster=cluster, engine="slurm")
+    assert native.audit() == []
+    for other in (real, told):
+        assert native.jobs["state"].to_list() == other.jobs["state"].to_list()
+        assert native.allocations["nodes"].to_list() == other.allocations["nodes"].to_list()
+        started = [(a, b) for a, b in zip(native.jobs["start"], other.jobs["start"], strict=True) if a is not None]
+        assert max(abs(a - b) for a, b in started) < 5
 
 
 def test_jobs_accrue_age_one_after_the_other_as_on_the_controller(slurm):

@@ -161,6 +161,62 @@ def test_partitions_that_give_whole_nodes(site):
 
 
 @pytest.mark.parametrize(
+    ("settings", "words", "cluster", "queues"),
+    [
+        ("", "", {"default_memory": "all"}, {}),
+        ("DefMemPerCPU=0", "", {}, {}),
+        ("DefMemPerNode=0", "DefMemPerNode=0", {"default_memory": "all"}, {}),
+        ("DefMemPerCPU=2G\nMaxMemPerNode=6000", "", {"default_memory": "2048M/core", "max_memory": "6000M/node"}, {}),
+        ("DefMemPerNode=3000", "DefMemPerCPU=0", {"default_memory": "3000M/node"}, {"default_memory": "0/core"}),
+        (
+            "DefMemPerCPU=500\nMaxMemPerCPU=1000",
+            "DefMemPerNode=4000 MaxMemPerCPU=UNLIMITED",
+            {"default_memory": "500M/core", "max_memory": "1000M/core"},
+            {"default_memory": "4000M/node"},
+        ),
+        ("DefMemPerGPU=4000", "", {}, {}),
+        ("SelectTypeParameters=CR_Core\nDefMemPerCPU=500", "MaxMemPerNode=3000", {}, {}),
+    ],
+)
+def test_memory_of_jobs_that_ask_for_none_and_the_most(site, settings, words, cluster, queues):
+    """One word for all, or one of the partition gpu."""
+    conf = site / "slurm.conf"
+    conf.write_text(f"{conf.read_text()}{settings}\n".replace("Nodes=g1", f"Nodes=g1 {words}"))
+    made = import_site([conf], folder=site)
+    assert keys_of(made.data["cluster"]) == cluster
+    assert keys_of(made.data["cluster"]["queues"]["batch"]) == {}
+    assert keys_of(made.data["cluster"]["queues"]["gpu"]) == queues
+    told = "\n".join(made.findings.lines("exactly") + made.findings.lines("nearly"))
+    assert all(pair.split("=")[0] in told for pair in f"{settings} {words}".split() if not pair.endswith(("=0", "ED")))
+
+
+def keys_of(tree):
+    return {key: tree[key] for key in ("default_memory", "max_memory") if key in tree}
+
+
+def test_what_partitions_say_of_memory_need_not_be_said_again(site):
+    conf = site / "slurm.conf"
+    conf.write_text(conf.read_text().replace("State=UP", "State=UP DefMemPerCPU=700"))
+    made = import_site([conf], folder=site)
+    assert keys_of(made.data["cluster"]) == {}
+    assert [queue["default_memory"] for queue in made.data["cluster"]["queues"].values()] == ["700M/core"] * 2
+    conf.write_text(conf.read_text().replace("DefMemPerCPU=700", "DefMemPerCPU=much"))
+    with pytest.raises(InputError, match=r"DefMemPerCPU is not an amount of memory: 'much'"):
+        import_site([conf], folder=site)
+
+
+def test_a_log_that_tells_no_memory_does_not_make_all_jobs_ask_for_all_of_it(site):
+    """What Slurm gave them by default is not known then; where the log tells memory, those without had all of it."""
+    head = "JobID|Submit|Start|End|Timelimit|ReqCPUS|State"
+    row = "1|2026-10-05T08:00:00|2026-10-05T08:00:00|2026-10-05T09:00:00|02:00:00|2|COMPLETED"
+    for more, cell, keys in (("", "", {}), ("|ReqMem", "|0", {"default_memory": "all"})):
+        (site / "log.sacct").write_text(f"{head}{more}\n{row}{cell}\n")
+        made = import_site([site / "slurm.conf", site / "log.sacct"], folder=site)
+        assert keys_of(made.data["cluster"]) == keys
+        assert any(line.startswith("DefMemPerNode: not given") for line in made.findings.lines("nearly")) == (not keys)
+
+
+@pytest.mark.parametrize(
     ("select", "sharing", "told"),
     [
         ("SelectType=select/linear\nSelectTypeParameters=CR_Memory", "whole", ()),
