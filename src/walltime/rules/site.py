@@ -243,8 +243,8 @@ class SiteRules:
         refused = np.full(size, -1, np.int64)
         self.charges = Charges(self.accounts, batch)
         entry = self._enter(batch, refused)
-        batch = self._grow(batch, entry)
         nowhere = refused >= 0
+        batch = self._grow(batch, entry, nowhere)
         none = np.full(size, -1, np.int64)
         ruled = Ruled(
             batch,
@@ -280,14 +280,16 @@ class SiteRules:
             ruled.batch = self._relabelled(batch, np.where(nowhere, MISSING, ruled.queue))
         return ruled
 
-    def _grow(self, batch: Workload, entry: dict[tuple[int, ...], Array]) -> Workload:
-        """The batch in which jobs that ask for more memory with a core than they may have more cores."""
+    def _grow(self, batch: Workload, entry: dict[tuple[int, ...], Array], nowhere: Array) -> Workload:
+        """The batch in which jobs that ask for more memory with a core than they may have more cores; those that no
+        queue takes stay as they are."""
         if not any(terms.most_core for terms in (*self.terms, self.usual)):
             return batch
         columns = dict(batch.columns)
-        for numbers, rows in entry.items():
+        for numbers, entered in entry.items():
             terms = self._terms(numbers[0] if numbers else NOWHERE)
-            if not terms.most_core:
+            rows = entered[~nowhere[entered]]
+            if not terms.most_core or not len(rows):
                 continue
             told = {name: batch.column(name)[rows] for name in (*SHAPED, *MEMORY)}
             for name, column in terms.grow(told, len(rows)).items():

@@ -151,6 +151,11 @@ def test_more_memory_with_a_core_than_there_is_to_have_comes_with_more_cores(col
     assert nodes_of(result) == [nodes]
 
 
+def test_a_job_that_no_queue_takes_stays_as_it_is():
+    result = run({"queues": {"main": {"max_memory": "25/core"}}}, [1], memory_per_core=[50])
+    assert result.jobs.select("state", "cores").rows() == [("rejected", 1)]
+
+
 def test_the_audit_finds_cores_that_were_not_given():
     columns = {"memory_per_core": [50]}
     without, grown = run({}, [1], **columns), run({"max_memory": "25/core"}, [1], **columns)

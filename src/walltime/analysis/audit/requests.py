@@ -54,11 +54,12 @@ def ask_on_terms(workload: Workload, rows: np.ndarray, cluster: Cluster, queue: 
 
 
 def read_memory(cluster: Cluster, key: str) -> list[tuple[float, str]]:
-    """What each queue says of memory, and last the cluster: bytes, and for what; "" where nothing is said."""
+    """What each queue says of memory: bytes, and for what; "" where nothing is said. Last, for jobs that are in none,
+    what a cluster without queues says: where there are some, no queue takes these jobs."""
     found = []
-    for one in (*cluster.queues.values(), cluster):
-        own = getattr(one, key)
-        text = getattr(cluster, key) if own is None else own
+    for one in (*cluster.queues.values(), None):
+        own = None if one is None else getattr(one, key)
+        text = getattr(cluster, key) if own is None and (one is not None or not cluster.queues) else own
         size, per = (0, text or "") if text in (None, "all") else read_share(text)
         found.append((float(size), per))
     return found
