@@ -111,6 +111,9 @@ class RequestBook:
         for name, asked in asks.items():
             if name != "memory":
                 alone &= ~asked
+        for name in ("memory_per_node", "memory_per_core"):  # none of it, too, goes before `memory`
+            if name in told:
+                alone &= np.array(told[name]) < 0
         cores, memory = np.array(shape[0], np.int64), np.array(told["memory"], np.int64)
         fits = np.zeros(count, np.bool_)
         for row in self._stock((queue, "")).rows:

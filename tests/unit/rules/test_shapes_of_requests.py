@@ -32,6 +32,7 @@ def make_jobs(columns, seed):
         "memory": draw.choice([-1, 0, 10, 40, 60, 120], count),
         "cores_per_node": draw.choice([-1, -1, 4], count),
         "memory_per_node": draw.choice([-1, -1, 20, 70], count),
+        "memory_per_core": draw.choice([-1, -1, 0, 5], count),
         "gpus": draw.choice([0, 0, 1, 3], count),
         "exclusive": draw.choice([0, 0, 0, 1], count),
     }
@@ -49,6 +50,7 @@ def make_jobs(columns, seed):
         ("cores", "nodes", "gpus"),
         ("cores", "nodes", "exclusive"),
         ("cores", "nodes", "memory", "cores_per_node"),
+        ("cores", "nodes", "memory", "memory_per_core"),
         ("cores", "nodes", "memory", "memory_per_node", "gpus", "exclusive"),
     ],
 )
