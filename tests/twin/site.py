@@ -521,4 +521,4 @@ def _make_ledger(site: Site, cluster: Cluster, seed: int) -> Any:
             raise InputError("unknown placement", value=one, choices=PLACES)
     switches = layout.switches().tolist()
     places = {queue: Place(one, switches, seed) for queue, one in own.items()}
-    return Vectors(site, layout, Place(name, switches, seed), places)
+    return Vectors(site, layout, Place(name, switches, seed), places, cluster.scheduler.holds == "named")

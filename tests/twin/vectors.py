@@ -67,8 +67,9 @@ class Elsewhere:
 class Vectors:
     """The nodes; `site` has the clock, the running jobs and the queues' node sets."""
 
-    def __init__(self, site: Any, layout: Layout, place: Place, own: dict[str, Place]) -> None:
+    def __init__(self, site: Any, layout: Layout, place: Place, own: dict[str, Place], named: bool) -> None:
         self.site = site
+        self.named = named  # whether every reservation has names
         self.layout = layout
         self.place = place
         self.own = own  # by queue, where it is not that one
@@ -323,7 +324,7 @@ class Vectors:
 
     def any_serve(self, request: Request) -> bool:
         """Whether any cores of its nodes serve it, or any of the nodes where all are given as a whole and are alike."""
-        if request.memory_per_core > 0 and "memory" in self.names:
+        if self.named or (request.memory_per_core > 0 and "memory" in self.names):
             return False
         if self.layout.whole:
             most = (request.parts or (request,))[0].share

@@ -77,6 +77,7 @@ def build_nodes(jobs: JobTable, cluster: Cluster, layout: Layout, index: int, se
         list(layout.licences.values()),
         seed,
         layout.resources(),
+        cluster.scheduler.holds == "named",
     )
     return ResourceLedger(jobs, nodes, index)
 

@@ -32,7 +32,7 @@ HONOURED = {
     "clusters.failures": "nodes cores between repair together at length file notice known",
     "clusters.failures.between": _DRAW,
     "clusters.failures.repair": _DRAW,
-    "clusters.scheduler": "order backfill estimate place preempt rhythm",
+    "clusters.scheduler": "order backfill estimate place preempt rhythm holds",
     "broker": "name parameters order queues hold overtake shared_limits bind migrate optimise",
     "broker.queues": f"{_WHO} priority order broker",
     "broker.bind": f"{_WHO} clusters",

@@ -72,6 +72,8 @@ def unsupported(scenario: Scenario) -> list[tuple[str, str]]:
         problems += _only_for_programs(scenario, cluster, prefix.removesuffix(".scheduler"))
         if scheduler.place is not None and cluster.nodes is None:
             problems.append((f"{prefix}.place", "the cluster is a plain number of cores; give it nodes"))
+        if scheduler.holds == "named" and cluster.nodes is None:
+            problems.append((f"{prefix}.holds", "the cluster is a plain number of cores; give it nodes"))
         problems += _find_in_rules(scenario, cluster, prefix.removesuffix(".scheduler"))
         if scenario.execution.overrun == "extend" and _limits_work(cluster):
             problems.append(("execution.overrun", "extend, together with a limit on running_core_minutes"))
@@ -137,6 +139,8 @@ def _beyond(scenario: Scenario, cluster: Cluster, prefix: str) -> list[tuple[str
         problems.append((f"{prefix}.rhythm", what))
     if scheduler.rhythm.name == "slurm" and cluster.nodes is None:
         problems.append((f"{prefix}.rhythm", "slurm plans with nodes; give the cluster nodes"))
+    if scheduler.rhythm.name == "slurm" and scheduler.holds == "named":
+        problems.append((f"{prefix}.holds", "named, together with the rhythm slurm, which plans with nodes anyhow"))
     by_priority = scheduler.rhythm.name == "slurm" and scheduler.rhythm.parameters.get("bf_min_prio_reserve")
     if by_priority and scheduler.order.name != "multifactor":
         problems.append((f"{prefix}.rhythm.bf_min_prio_reserve", "a priority, which only multifactor tells"))

@@ -15,7 +15,7 @@ class Hardware:
 
     `capacity` has a row for each node, a column for each resource, cores first; `resources` are their names. `whole`: a
     node is given to one job at a time. `pace` is each node's speed in millionths, `switches` the switch that it is on,
-    `licences` how many of each there are.
+    `licences` how many of each there are. `named`: a hold keeps certain nodes, also where a number would do.
     """
 
     capacity: Any
@@ -26,3 +26,4 @@ class Hardware:
     licences: Sequence[int] = ()
     seed: int = 0
     resources: Sequence[str] = ("cores",)
+    named: bool = False

@@ -58,6 +58,11 @@ class Scheduler(Model):
         "`event`, a pass after every single event; `periodic`, a main pass on events and a backfill pass "
         "every so often; `slurm`, the two passes of Slurm's controller with its own rules, on nodes.",
     )
+    holds: Literal["counted", "named"] = Field(
+        default="counted",
+        description="What a reservation on nodes keeps for a blocked job: `counted`, a number of cores or of whole "
+        "nodes where it does not matter which, else certain nodes; `named`, certain nodes, from when it is made.",
+    )
 
 
 class Nodes(Model):

@@ -161,7 +161,7 @@ class Scenario(Model):
         for index, cluster in enumerate(self.clusters):
             prefix = "cluster" if len(self.clusters) == 1 else f"clusters.{index}"
             for kind in Scheduler.model_fields:
-                if (part := getattr(cluster.scheduler, kind)) is not None:
+                if isinstance(part := getattr(cluster.scheduler, kind), Part):
                     found.append((f"{prefix}.scheduler.{kind}", kind, part))
             for name, queue in cluster.queues.items():
                 for kind in ("order", "place"):

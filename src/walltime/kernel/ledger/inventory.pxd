@@ -9,6 +9,7 @@ from walltime.kernel.profiles.timelines cimport Timelines
 cdef class Inventory(Ledger):
     cdef readonly Place place
     cdef readonly bint whole
+    cdef readonly bint names_all  # whether a hold has names also where a number would do
     cdef readonly tuple resources
     cdef readonly Py_ssize_t n
     cdef readonly Timelines timelines
@@ -38,7 +39,7 @@ cdef class Inventory(Ledger):
     cdef long long[::1] licensed_of
     cdef long long[::1] parts_in  # of a request whose nodes differ: its parts, whose shapes follow; else 0
     cdef dict parts_on  # by slot, of such jobs: its number in the order of entry, and what it wants of each node it has
-    cdef long long[::1] any_of  # whether any cores, or any whole nodes, of its set serve it in full health
+    cdef long long[::1] any_of  # whether any cores, or any whole nodes, of its set serve it in full health; never if all have names
     cdef readonly Py_ssize_t unlike  # requests of which that is not true, or that want licences
     cdef long long[::1] licence_of
     cdef readonly Py_ssize_t licences

@@ -44,6 +44,7 @@ class Inventory(Ledger):
         self.on_nodes = True
         self.place = nodes.place
         self.whole = nodes.whole
+        self.names_all = nodes.named
         self.resources = tuple(nodes.resources)
         self.n = len(table)
         self.timelines = Timelines(table)
@@ -325,7 +326,9 @@ class Inventory(Ledger):
         self.licensed_of[x] = self.parts_in[x] = 0
         for k in range(self.licences):
             self.licence_of[x * self.licences + k] = -1
-        if self.whole:
+        if self.names_all:
+            self.any_of[x] = 0
+        elif self.whole:
             self.any_of[x] = self.place.plain and self.alike[node_set] and self.timelines.bare[d]
         else:
             self.any_of[x] = nodes == 0 and self.timelines.bare[d] and not self.timelines.alone[d]

@@ -33,7 +33,7 @@ HONOURED = {
     "clusters": "name cores nodes sharing threads_per_core default_memory max_memory licences queues routes accounts "
     "limits scheduler shares reservations failures interrupted requeue_delay",
     "clusters.nodes": "count cores speed name memory gpus resources features per_switch",
-    "clusters.scheduler": "order backfill estimate place preempt rhythm",
+    "clusters.scheduler": "order backfill estimate place preempt rhythm holds",
     "clusters.queues": f"{_CAPS} priority nodes order place sharing default_memory max_memory default_time max_time "
     "min_cores max_cores users groups accounts per_user per_group per_account default job_factor",
     "clusters.queues.per_user": _CAPS,
@@ -102,6 +102,8 @@ def _find_in_cluster(cluster: Cluster, told: bool) -> Iterator[tuple[str, str]]:
         yield "cluster.scheduler.estimate", f"{scheduler.estimate.name}: the controller goes by the request"
     if scheduler.place is not None and scheduler.place not in (TOPOLOGY, LEAST_LOADED, CONSECUTIVE):
         yield "cluster.scheduler.place", f"{scheduler.place.name}: the controller has its own"
+    if scheduler.holds == "named":
+        yield "cluster.scheduler.holds", "named: the controller's backfilling has its own"
     yield from preemption.find_problems(cluster, told)
     yield from ((f"cluster.{key}", reason) for key, reason in find_ageless(cluster))
     yield from _find_in_queues(cluster)

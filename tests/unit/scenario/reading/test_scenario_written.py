@@ -105,6 +105,7 @@ SITE = {
             "backfill": {"name": "depth", "depth": 3},
             "estimate": {"name": "factor", "factor": 2},
             "place": "best-fit",
+            "holds": "named",
             "preempt": {"name": "qos", "mode": "kill"},
             "rhythm": {"name": "periodic", "bf_interval": 60},
         },
