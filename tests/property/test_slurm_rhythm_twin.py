@@ -122,4 +122,4 @@ def draw_beats(seed: int, kind: str) -> Scenario:
 
 @pytest.mark.parametrize("kind", ["easy", "conservative"])
 def test_a_main_pass_with_news_makes_the_next_cycle_due_also_where_it_brings_one_itself(kind):
-    compare_with_twin(draw_beats, kind, range(50))
+    compare_with_twin(draw_beats, kind, range(100))

@@ -244,14 +244,16 @@ class Cluster(ClusterView):
             self.set_time(now)
         if domain.dynamic or domain.periodic or domain.lines is not None:
             domain.prepare(now)
-        causes = domain.causes
-        domain.causes = 0
+        causes = domain.causes | domain.kept
         view.begin(now, causes)
+        view.fresh = domain.causes
+        domain.causes = domain.kept = 0
         view.amid = amid
         if domain.preemptor is not None and not (causes == TIMER and self.idle) and domain.preemptor.act(view):
             if domain.dynamic and domain.causes & (ARRIVAL | LIMIT):  # displaced jobs wait again, or let others in
                 domain.prepare(now)
             view.causes |= domain.causes | CAPACITY
+            view.fresh |= domain.causes | CAPACITY
             domain.causes = 0
         if self.quotas is not None and domain.plans and (self.several or domain.preemptor is not None):
             domain.take_back(self.quotas)

@@ -15,6 +15,7 @@ cdef class Domain(LineKeys):
     cdef bint lazy
     cdef readonly Pass view
     cdef readonly int causes
+    cdef int kept
     cdef public Preemptor preemptor
     cdef bint dynamic
     cdef bint periodic

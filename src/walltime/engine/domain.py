@@ -56,6 +56,7 @@ class Domain(LineKeys):
         # whether jobs in a line may have their keys once its order is asked for, as long as nothing else looks at them
         self.late = all(order.remembers or not order.periodic for order in orders)
         self.causes = 0
+        self.kept = 0  # of earlier instants, as no pass took place; its rhythm knows of it
         self.preemptor = None  # makes room for urgent jobs, and has the suspended ones
         self.rhythm = None
         self.plans = policy.plans  # whether promises outlast a pass
@@ -84,8 +85,8 @@ class Domain(LineKeys):
 
     def happened(self, now):
         """What its rhythm has to know of; a timer at which time alone moves a limit is one more thing."""
-        causes: cython.int = self.causes
-        if self.lines is not None and self.causes & TIMER and self.lines.opening <= now:
+        causes: cython.int = self.causes | self.kept
+        if self.lines is not None and causes & TIMER and self.lines.opening <= now:
             causes |= LIMIT
         return causes
 
@@ -102,8 +103,12 @@ class Domain(LineKeys):
             if self.rhythm.forgets and self.causes != 0:
                 self.rhythm.idle(now, self.causes)
                 self.causes = 0
+            if self.rhythm.forgets:
+                self.kept = 0
             return NEVER
         time = self.rhythm.next(now, self.happened(now))
+        self.kept |= self.causes
+        self.causes = 0
         if time == self.asked:
             return NEVER
         self.asked = time

@@ -80,6 +80,7 @@ cdef class Broker:
 cdef class Pass:
     cdef readonly long long now
     cdef readonly int causes
+    cdef int fresh
     cdef readonly bint amid
     cdef public bint heard
     cdef readonly JobTable jobs

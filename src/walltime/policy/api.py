@@ -390,6 +390,7 @@ class Pass:
         self.policy = policy
         self.now = 0
         self.causes = 0
+        self.fresh = 0  # those of this instant
         self.heard = True  # whether promises are told to anything; a plan that is made anew need not tell them else
         self.amid = False  # whether more is still to happen at this instant: jobs expected to end now may not have
         self.open = False
@@ -884,7 +885,7 @@ class Pass:
 
     def begin(self, now, causes):
         self.now = now
-        self.causes = causes
+        self.causes = self.fresh = causes
         self.open = True
         self.decided = 0
         return 0

@@ -278,7 +278,7 @@ class Slurm(Rhythm):
             else:
                 self.last_called = p.now
             self.run_main(p, False)
-        if self.stirred or p.causes & ~TIMER:
+        if self.stirred or p.fresh & ~TIMER:
             self.stirred_at = p.now
         if kinds & BACKFILL:
             self.last_backfill = self.planned = p.now
