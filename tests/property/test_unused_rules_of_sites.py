@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from mixtures import draw_mixture
 
@@ -158,7 +159,8 @@ def _checkpoints(scenario: Scenario) -> bool:
 
 
 def _broker(scenario: Scenario) -> bool:
-    """A job goes to a cluster when what it waits for is there, and counts there as submitted from then on only."""
+    """A job goes to a cluster when what it waits for is there, and counts there as submitted from then on only. One
+    that is withdrawn at its submission goes to none: see `withdrawn`."""
     if "clusters" in scenario or "broker" in scenario or asks_for_conditions(scenario):
         return False
     scenario["clusters"] = [scenario.pop("cluster") | {"name": "main"}]
@@ -218,6 +220,13 @@ def rows(result: Result) -> list[Any]:
     ]
 
 
+def withdrawn(result: Result) -> set[int]:
+    """Jobs that were withdrawn at the instant of their submission. At a broker they come to no cluster, so none can
+    reject them for the number of jobs that it has."""
+    cancelled = result.jobs.filter(pl.col("state") == "cancelled", pl.col("end") == pl.col("submit"))
+    return set(cancelled["job_id"].to_list())
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[int, Path, list[Any]]]:
     """The scenarios that may be, as they are."""
@@ -256,3 +265,18 @@ def test_a_limit_on_work_that_never_binds_asks_for_no_pass_while_jobs_wait_at_an
     scenario = copy.deepcopy(draw_mixture(1582, tmp_path))
     assert _limit_on_work(scenario)
     assert rows(api.simulate(scenario)) == rows(api.simulate(draw_mixture(1582, tmp_path)))
+
+
+def test_only_without_a_broker_a_full_cluster_rejects_a_job_that_is_withdrawn_at_its_submission(tmp_path: Path) -> None:
+    scenario = draw_mixture(1033, tmp_path)
+    without = api.simulate(scenario)
+    scenario = copy.deepcopy(scenario)
+    assert _broker(scenario)
+    brokered = api.simulate(scenario)
+    others = withdrawn(brokered) - withdrawn(without)
+    assert others
+    for job in others:
+        assert without.jobs.filter(pl.col("job_id") == job)["state"].to_list() == ["rejected"]
+    kept = [[row for row in rows(result)[0] if row[0] not in others] for result in (without, brokered)]
+    assert kept[0] == kept[1]
+    assert rows(without)[1] == rows(brokered)[1]
