@@ -71,6 +71,15 @@ def test_no_room_has_more_than_some_twenty_modules():
     assert not crowded, crowded
 
 
+def test_the_folders_of_unit_tests_are_those_of_the_source():
+    here = Path(__file__).parent
+    folders = {test.parent.relative_to(here) for test in here.rglob("test_*.py")}
+    others = {Path("tools")}  # the project's own, which are no part of the package
+    assert len(folders) > 30
+    strange = sorted(str(folder) for folder in folders - others if not (SOURCE / folder).is_dir())
+    assert not strange, strange
+
+
 def module_of(path: Path) -> str:
     return ".".join(["walltime", *path.relative_to(SOURCE).with_suffix("").parts])
 
