@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from site_runs import compare_with_twin
+from site_runs import compare_with_twin, fast_rows, slow_rows
 from site_scenarios import KINDS, draw_site
 
 from walltime.core.random import stream
+from walltime.core.workload import Workload
 from walltime.scenario import Scenario, parse
 
 CANDIDATES = ("sjf", "smallest", "wfp3")
@@ -74,3 +75,30 @@ def _limited(cluster: dict[str, Any]) -> bool:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_engine_agrees_with_its_twin(kind):
     compare_with_twin(draw_scenario, kind, range(40))
+
+
+@pytest.mark.parametrize(
+    ("rhythm", "waits", "starts"),
+    [
+        ({"sched_interval": -1}, [(0, 35)], [0, 9]),
+        ({"sched_interval": -1}, [(21, 63), (0, 35)], [0, 18, 9]),
+        ({"sched_interval": 60}, [(21, 63), (0, 35)], [0, 18, 8.666667]),
+    ],
+)
+def test_a_pass_comes_behind_the_time_at_which_core_minutes_let_a_job_in(rhythm, waits, starts):
+    """240 core-seconds at most, of which the first job, of 3 cores and 77 s, leaves 9 + 3t: 35 at 8.67 s, 63 at 18 s.
+
+    A pass on that takes place at once where there are main passes, else at the next multiple of 3.
+    """
+    jobs = [(42, 77, 3), *((run, requested, 1) for run, requested in waits)]
+    run, requested, cores = ([job[i] for job in jobs] for i in range(3))
+    workload = Workload.from_columns(submit=[0] * len(jobs), run_time=run, requested_time=requested, cores=cores)
+    scheduler = {"backfill": "aggressive", "rhythm": {"name": "periodic", "bf_interval": 3} | rhythm}
+    cluster = {"nodes": "1x6", "limits": [{"running_core_minutes": 4}], "scheduler": scheduler}
+    scenario = parse({"workload": {"table": workload}, "cluster": cluster})
+    assert [row[2] for row in fast_rows(scenario)] == starts
+    assert [row[2] for row in slow_rows(scenario)] == starts
+
+
+def test_the_same_among_other_limits():
+    compare_with_twin(draw_scenario, "plain", range(140, 150))

@@ -99,6 +99,7 @@ class Domain(LineKeys):
     def next_look(self, now):
         """When its rhythm is to be asked again; NEVER where it did not change its mind since it said so."""
         time: cython.longlong
+        happened: cython.int
         if not self.waits():
             if self.rhythm.forgets and self.causes != 0:
                 self.rhythm.idle(now, self.causes)
@@ -106,8 +107,9 @@ class Domain(LineKeys):
             if self.rhythm.forgets:
                 self.kept = 0
             return NEVER
-        time = self.rhythm.next(now, self.happened(now))
-        self.kept |= self.causes
+        happened = self.happened(now)
+        time = self.rhythm.next(now, happened)
+        self.kept = happened  # also that time has moved a limit, which is not told again
         self.causes = 0
         if time == self.asked:
             return NEVER

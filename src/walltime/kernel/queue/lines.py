@@ -429,7 +429,8 @@ class LinesQueue(Queue):
         return opened
 
     def waits_for_time(self):
-        """Whether a job may wait at a limit that the passing of time moves, and not at another cap of its counter."""
+        """Whether a job may wait at a limit that the passing of time moves, and not at another cap of its counter; or
+        may wait at none any more, which its line is told by the next pass."""
         i: cython.Py_ssize_t
         line: Line
         most: cython.longlong
@@ -441,7 +442,7 @@ class LinesQueue(Queue):
             line = cython.cast(Line, self.lines[i])
             if line.counter >= 0 and not line.open and line.queue.size > 0:
                 most = self.quotas.at[line.counter].most_work
-                if most < NEVER and self.quotas.work(line.counter) > most - line.work:
+                if most < NEVER and (self.quotas.work(line.counter) > most - line.work or not self.shut(line)):
                     return True
         return False
 
