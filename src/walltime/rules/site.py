@@ -20,6 +20,7 @@ from walltime.kernel.queue.lines import Choices
 from walltime.rules.accounts import Accounts, Charges
 from walltime.rules.limits import Counters
 from walltime.rules.matching import match_any, match_people
+from walltime.rules.numbering import number_rows
 from walltime.rules.routing import NOWHERE, Router
 from walltime.rules.terms import MEMORY, USUAL, Terms, find_terms
 from walltime.scenario import Checkpoint, Cluster, Part, Queue, Reservation
@@ -29,8 +30,6 @@ Array = np.ndarray[Any, Any]
 ELSEWHERE = "bound to a reservation of another cluster"
 SHAPED = ("cores", "nodes", "cores_per_node", "parts")
 GPUS = ("gpus", "gpus_per_node")
-LARGEST = 1 << 62
-"""Numbers below this one can be added in 64 bits."""
 
 
 def refuse_unknown_reservations(batch: Workload, names: list[str]) -> None:
@@ -497,16 +496,7 @@ class SiteRules:
         if number < 0:
             columns.append(batch.column("queue")[rows])
             names.append(batch.label_names("queue"))
-        packed, most = np.zeros(len(rows), np.int64), 1
-        for column, labels in zip(columns, names, strict=True):
-            most *= len(labels) + 1
-            if most >= LARGEST:  # else they need not be numbered in between
-                packed = number_densely(packed, LARGEST)
-                most = (len(rows) + 1) * (len(labels) + 1)
-            packed = packed * (len(labels) + 1) + column + 1
-        packed = number_densely(packed, most)
-        first = np.zeros(int(packed.max()) + 1 if len(rows) else 0, np.int64)
-        first[packed] = np.arange(len(rows))
+        alike, first = number_rows(columns)
         found = np.empty(len(first), np.int64)
         kinds = ("user", "group", "account", "qos", "queue")
         for place, row in enumerate(first.tolist()):
@@ -514,17 +504,7 @@ class SiteRules:
             for kind, column, labels in zip(kinds, columns, names, strict=False):
                 job[kind] = labels[int(column[row])] if column[row] >= 0 else None
             found[place] = self.counters.kind(job)
-        return found[packed]
-
-
-def number_densely(values: Array, most: int) -> Array:
-    """The values, all from 0 and below `most`, numbered from 0 on in their order: by a look-up where that is not
-    much longer than the values themselves, which need not be sorted then."""
-    if most > 4 * len(values) + 65_536:
-        return np.asarray(np.unique(values, return_inverse=True)[1])
-    there = np.zeros(most, np.int64)
-    there[values] = 1
-    return np.asarray((np.cumsum(there) - 1)[values])
+        return found[alike]
 
 
 def asks_for_more(batch: Workload) -> bool:

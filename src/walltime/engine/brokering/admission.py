@@ -14,6 +14,7 @@ from walltime.core.workload import Workload
 from walltime.engine.brokering.assignments import Assignments
 from walltime.rules.accounts import Accounts, Charges
 from walltime.rules.matching import match_label, match_people, match_size
+from walltime.rules.numbering import number_rows
 from walltime.rules.site import (
     ELSEWHERE,
     Ruled,
@@ -106,18 +107,17 @@ class GlobalRouting:
             raise InputError(f"{rules}: together they leave no cluster to a job that both mean", value=job, **where)
 
     def _intern(self, queue: Array, allowed: Array) -> Array:
-        table = np.column_stack([queue, np.packbits(allowed, axis=1)])
-        found, numbers = np.unique(table, axis=0, return_inverse=True)
-        known = np.empty(len(found), np.int32)
-        for number, row in enumerate(found):
-            key = (int(row[0]), row[1:].tobytes())
+        packed = np.packbits(allowed, axis=1)
+        numbers, rows = number_rows([queue, *packed.T])
+        known = np.empty(len(rows), np.int32)
+        for number, row in enumerate(rows.tolist()):
+            key = (int(queue[row]), packed[row].tobytes())
             if key not in self.kinds:
                 self.kinds[key] = len(self.kinds)
                 self.queue_of.append(key[0])
-                bits = np.unpackbits(row[1:].astype(np.uint8))[: allowed.shape[1]]
-                self.left.append(np.flatnonzero(bits).tolist())
+                self.left.append(np.flatnonzero(allowed[row]).tolist())
             known[number] = self.kinds[key]
-        return np.asarray(known[numbers.reshape(-1)])
+        return np.asarray(known[numbers])
 
 
 class Admission:

@@ -6,6 +6,7 @@ import cython
 import numpy as np
 
 from walltime.kernel.jobs import JobTable
+from walltime.rules.numbering import number_rows
 
 FIELDS = ("lane", "domain", "queue", "rules", "shape", "choice", "memory", "gpus", "refused")
 """What the rules say of a job, in the order of a kind's numbers."""
@@ -38,18 +39,18 @@ class Assignments:
 
     def intern(self, ruled):
         """The number of each row's kind."""
-        table = np.stack([getattr(ruled, name) for name in FIELDS], axis=1)
-        found, numbers = np.unique(table, axis=0, return_inverse=True)
+        columns = [getattr(ruled, name) for name in FIELDS]
+        numbers, rows = number_rows(columns)
         fresh = []
-        known = np.empty(len(found), np.int32)
-        for place, kind in enumerate(map(tuple, found.tolist())):
+        known = np.empty(len(rows), np.int32)
+        for number, kind in enumerate(zip(*(column[rows].tolist() for column in columns), strict=True)):
             if kind not in self.known:
                 self.known[kind] = len(self.known)
                 fresh.append(kind)
-            known[place] = self.known[kind]
+            known[number] = self.known[kind]
         if fresh:
             self.kinds = np.concatenate([np.asarray(self.kinds), np.array(fresh, np.int64)])
-        return known[numbers.reshape(-1)]
+        return known[numbers]
 
     def kind_of(self, jobs: JobTable, slot):
         """The number of the job's kind."""
