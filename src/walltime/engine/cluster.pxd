@@ -33,6 +33,7 @@ cdef class Cluster(ClusterView):
     cdef list charged
     cdef bint charges
     cdef bint minds
+    cdef readonly bint bare
     cdef CoreLedger plain
     cdef bint by_entry
     cdef bint as_asked
@@ -58,7 +59,7 @@ cdef class Cluster(ClusterView):
     cdef int left(self, Py_ssize_t slot) except -1
     cdef int note_queue(self, Py_ssize_t slot) except -1
     cdef int set_time(self, long long now) except -1
-    cdef int set_plain_time(self, long long now) except -1
+    cdef int set_bare_time(self, long long now) except -1
     cdef Ledger ledger_of(self, Py_ssize_t slot)
     cpdef int charge_to(self, Order order) except -1
     cdef int charge(self, Py_ssize_t slot, long long now, bint started) except -1

@@ -60,7 +60,8 @@ class Cluster(ClusterView):
         self.charged = [order for order in dict.fromkeys(orders) if order.charges]
         self.charges = bool(self.charged)
         self.minds = True  # whether it is to be told of jobs that leave
-        self.plain = None  # its ledger, where it is the only one, a number of cores without limits and reservations
+        self.bare = False  # whether it has one domain and one ledger, without limits, reservations and other clusters
+        self.plain = None  # the ledger of a bare cluster that is a number of cores
         self.by_entry = False  # whether a job's key is when it became eligible, and no order need be asked
         self.as_asked = False  # whether its estimate is what its user asked for
         self.passes = 0
@@ -114,7 +115,8 @@ class Cluster(ClusterView):
             self.sole is None or self.estimate.learns or self.quotas is not None or self.assignments is not None
         )
         ruled: cython.bint = self.sole is None or self.quotas is not None or bool(self.reserved)
-        if type(self.ledger) is CoreLedger and not ruled and self.changes is None:
+        self.bare = not ruled and self.changes is None
+        if self.bare and type(self.ledger) is CoreLedger:
             self.plain = self.ledger
         self.by_entry = vars(type(self.order)).get("field") == "eligible"
         self.as_asked = vars(type(self.estimate)).get("field") == "requested"
@@ -236,10 +238,8 @@ class Cluster(ClusterView):
         self.moved = True
         if self.several:
             self.ledger.domain = view.number
-        if self.plain is not None:
-            self.set_plain_time(now)
-        elif self.quotas is None and len(self.reserved) == 0:
-            self.ledger.set_time(now)
+        if self.bare:
+            self.set_bare_time(now)
         else:
             self.set_time(now)
         if domain.dynamic or domain.periodic or domain.lines is not None:
@@ -400,14 +400,14 @@ class Cluster(ClusterView):
                 ledger.set_time(now)
         return self.ledger.set_time(now)
 
-    def set_plain_time(self, now):
-        """The same where there is nothing but cores, of which the time changes nothing while none are held."""
-        if self.plain.holds > 0:
-            if self.plain.now != now:
-                self.plain.set_time(now)
-        else:
+    def set_bare_time(self, now):
+        """The same for a bare cluster; time changes nothing of a number of cores of which none are held."""
+        if self.ledger.now == now:
+            return 0
+        if self.plain is not None and self.plain.holds == 0:
             self.plain.now = now
-        return 0
+            return 0
+        return self.ledger.set_time(now)
 
     def ledger_of(self, slot):
         """The resources from which the job has, or would get, its own."""

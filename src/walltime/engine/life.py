@@ -212,8 +212,8 @@ class Life(Engine):
         jobs.at[slot].stamp += 1
         if cluster.charges:
             cluster.charge(slot, self.now, False)
-        if cluster.plain is not None:
-            cluster.set_plain_time(self.now)
+        if cluster.bare:
+            cluster.set_bare_time(self.now)
             self.recorder.allocation(jobs, slot, self.now, outcome, cluster.ledger)
             cluster.ledger.give(slot)
             cluster.sole.causes |= RELEASE

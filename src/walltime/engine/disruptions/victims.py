@@ -106,8 +106,8 @@ class Search:
         node: cython.Py_ssize_t
         free: cython.longlong
         kinds: cython.Py_ssize_t = self.wide.timelines.kinds
-        first: cython.Py_ssize_t = self.wide.shares.first[one]
-        for k in range(first, first + self.wide.shares.length[one]):
+        first: cython.Py_ssize_t = self.wide.shares.spots[one].first
+        for k in range(first, first + self.wide.shares.spots[one].length):
             node = self.wide.shares.at[k] >> 24
             free = self.wide.timelines.cap[node * kinds] - self.wide.timelines.used[node * kinds] + self.gained[node]
             self.enter(one, node)
@@ -120,13 +120,13 @@ class Search:
         k: cython.Py_ssize_t
         node: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.nodes.timelines.kinds
-        first: cython.Py_ssize_t = self.nodes.shares.first[one]
+        first: cython.Py_ssize_t = self.nodes.shares.spots[one].first
         free: cython.longlong
         x: cython.Py_ssize_t = self.view.jobs.at[self.slot].shape
         s: cython.Py_ssize_t = self.nodes.set_of[x] * self.nodes.n
         choosing: cython.bint = self.view.jobs.at[self.slot].choice >= 0
         reached: list = []
-        for k in range(first, first + self.nodes.shares.length[one]):
+        for k in range(first, first + self.nodes.shares.spots[one].length):
             node = self.nodes.shares.at[k] >> 24
             self.enter(one, node)
             self.gained[node] += self.nodes.shares.at[k] & CORES

@@ -43,7 +43,7 @@ class DraftBase:
             self.counts = self.counts or (x >= 0 and ledger.timelines.alone[ledger.demand_of[x]])
         if not self.find_units(slots, shapes, count):
             return False
-        steps: cython.longlong = 2 * ledger.holds + len(ledger.shares.first) + 64
+        steps: cython.longlong = 2 * ledger.holds + ledger.shares.slots + 64
         if steps * (ledger.n // 8 + 64) * int(np.sum(self.bits_below)) > BYTES:
             return False
         for k in range(count):  # noqa: SIM110, a generator is slow
@@ -82,7 +82,7 @@ class DraftBase:
                 return False
             self.bits_below[r] = bits_for(largest) + 1
         if self.counts:
-            self.bits_below[kinds] = bits_for(ledger.holds + len(ledger.shares.first) + 1) + 1
+            self.bits_below[kinds] = bits_for(ledger.holds + ledger.shares.slots + 1) + 1
         return True
 
     def unit_of(self, r, shapes, count):

@@ -54,6 +54,8 @@ class Choosing(Fitting):
 
     def may_take_all(self, x, pool: NodePool):
         """Whether cores anywhere serve the job, and it may take all that is free: the most frequent case."""
+        if self.plain_of[x] > 0:
+            return self.named == 0 and not self.restricted and self.plain_of[x] <= pool.total
         return (
             self.nodes_of[x] == 0
             and self.named == 0

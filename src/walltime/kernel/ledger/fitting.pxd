@@ -12,8 +12,10 @@ cdef class Fitting(Recalling):
     cdef int lift(self) except -1
     cdef bint may_use(self, Py_ssize_t slot, Py_ssize_t i) noexcept
     cdef int leave_out(self, Py_ssize_t x, NodePool pool) except -1
+    cdef bint fits_request(self, Py_ssize_t slot, Py_ssize_t x, long long length) except? -1
     cdef bint fits_among(self, Py_ssize_t slot) except? -1
     cdef int narrow_by_holds(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except -1
+    cdef bint fits_there(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cdef bint has_cores(self, Py_ssize_t i, Py_ssize_t d, Py_ssize_t slot, long long cores, long long end) except? -1
     cdef bint fits_named(self, Py_ssize_t slot, Py_ssize_t x, NodePool pool, long long end) except? -1

@@ -88,8 +88,11 @@ class Fitting(Recalling):
         return 0
 
     def fits(self, slot):
-        if not self.restricted:
-            return self.fits_among(slot)
+        return self.fits_among(slot) if not self.restricted else self.fits_there(slot)
+
+    @cython.final
+    def fits_there(self, slot):
+        """Whether it fits on the nodes that jobs may use now."""
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         pool: NodePool = self.pools[self.set_of[x]]
         self.leave_out(x, pool)
@@ -101,18 +104,34 @@ class Fitting(Recalling):
     @cython.final
     def fits_among(self, slot):
         """The same on what the pool shows."""
+        h: cython.Py_ssize_t
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        plain: cython.longlong = self.plain_of[x]
+        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # a job that starts is there for a moment
+        if plain == 0:
+            return self.fits_request(slot, x, length)
+        if plain > self.everything.total or length > self.longest:
+            return False
+        if self.holds == 0:
+            return True  # the most frequent case
+        if self.holds > 1 or self.counted == 0 or self.spared[0] != self.version or self.over > 0:
+            return self.fits_request(slot, x, length)
+        h = self.by_start[0]  # a number of cores, and so much is left beside it
+        return self.held_start[h] >= self.now + length or self.held_slot[h] == slot or self.spare[0] >= plain
+
+    @cython.final
+    def fits_request(self, slot, x, length):
+        """The same of any request, for so long."""
         d: cython.Py_ssize_t = self.demand_of[x]
         nodes: cython.longlong = self.nodes_of[x]
         pool: NodePool = cython.cast(NodePool, self.pools[self.set_of[x]])
-        length: cython.longlong = max(self.jobs.at[slot].estimate, 1)  # a job that starts is there for a moment
         end: cython.longlong = self.now + length
         if self.cores_of[x] > pool.total or length > self.longest:
             return False
         if nodes > 0 and not pool.enough(self.timelines.each[d * self.timelines.kinds], nodes):
             return False
         if self.holds == 0 and nodes == 0 and self.timelines.simple[d] and not self.licensed_of[x]:
-            return True  # the most frequent case
+            return True
         if self.counted == 0:
             return self.fits_named(slot, x, pool, end)
         s: cython.Py_ssize_t = self.set_of[x]

@@ -168,7 +168,8 @@ class Future(CountedHolds):
         s: cython.Py_ssize_t = self.set_of[x]
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
         cores: cython.longlong = self.takes(x)
-        if self.named == 0 and self.over == 0 and not self.licensed_of[x] and self.any_serve(x):
+        serves: cython.bint = self.plain_of[x] > 0 or (not self.licensed_of[x] and self.any_serve(x))
+        if serves and self.named == 0 and self.over == 0:
             time = self.when_counted(slot, x, after)
             if time >= 0:
                 return time
@@ -332,7 +333,7 @@ class Future(CountedHolds):
         member: cython.Py_ssize_t = s * self.n
         at: cython.Py_ssize_t = self.node_starts.times(d)
         times: cython.p_longlong = words(self.node_starts.time)
-        shares: cython.p_longlong = words(self.shares.at)
+        shares: cython.p_longlong = self.shares.at
         pool: NodePool = self.pools[s]
         want: cython.longlong = self.nodes_of[x] - pool.at_least(self.timelines.each[d * self.timelines.kinds])
         end: cython.longlong
@@ -357,7 +358,7 @@ class Future(CountedHolds):
                 elif time == self.now:
                     time = self.now + 1
                 job = walk.slot[k]
-                for q in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
+                for q in range(self.shares.first_of(job), self.shares.last_of(job)):
                     i = shares[q] >> 24
                     if times[at + i] == end and self.seen[i] != self.step and self.member[member + i]:
                         self.seen[i] = self.step
@@ -620,7 +621,7 @@ class Future(CountedHolds):
                 break
             job = self.walk.slot[base]
             self.entry += 1
-            for k in range(self.shares.first[job], self.shares.first[job] + self.shares.length[job]):
+            for k in range(self.shares.first_of(job), self.shares.last_of(job)):
                 i = self.shares.at[k] >> 24
                 if self.member[member + i] and self.mark[i] != self.stamp:
                     if self.seen[i] != self.step:

@@ -66,7 +66,7 @@ class Holding(Naming):
             return False
         if self.memory.count > 0 or x < 0 or self.held_shape[h] != x or self.jobs.at[slot].choice >= 0:
             return False
-        return self.any_serve(x) and not self.licensed_of[x]
+        return self.plain_of[x] > 0 or (self.any_serve(x) and not self.licensed_of[x])
 
     def renew_number(self, slot, x, start, end):
         """The only hold, a number of cores, is for another time; where that is the same, so is all else."""

@@ -4,27 +4,45 @@ from walltime.kernel.ledger.node_pool cimport NodePool, RoughRoom
 from walltime.kernel.ledger.place cimport Place
 from walltime.kernel.ledger.shares cimport Shares
 from walltime.kernel.profiles.node_starts cimport NodeStarts, Smallest
+from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 from walltime.kernel.profiles.timelines cimport Timelines
 
 cdef class Inventory(Ledger):
+    # What most questions look at, side by side in a few lines of the cache: a view takes three lines of them.
     cdef readonly Place place
     cdef readonly bint whole
-    cdef readonly bint names_all  # whether a hold has names also where a number would do
-    cdef readonly tuple resources
     cdef readonly Py_ssize_t n
     cdef readonly Timelines timelines
     cdef readonly Timelines licensing
+    cdef bint tells_room  # whether `rough` is told what is free
+    cdef Shares shares
+    cdef bint paced
+    cdef readonly Py_ssize_t shapes
+    cdef readonly Py_ssize_t licences
+    cdef readonly Py_ssize_t sets
+    cdef readonly list pools
+    cdef NodePool everything  # the pool of set 0
+    cdef readonly bint timed  # whether `timelines` knows what runs where until when, or only how much
+    cdef Py_ssize_t follows
+    cdef readonly Py_ssize_t holds
+    cdef readonly Py_ssize_t few
+    cdef Py_ssize_t counted  # holds without names, and with
+    cdef Py_ssize_t named
+    cdef Py_ssize_t over  # nodes on which more is in use than there is
+    cdef bint planned  # whether some set has one of the `plans`
+    cdef ReleaseProfile ending  # the `ends` of set 0
+    cdef long long version
+    cdef long long edge  # when next a hold begins or ends, or before
+    # what there is
+    cdef readonly bint names_all  # whether a hold has names also where a number would do
+    cdef readonly tuple resources
     cdef readonly NodeStarts node_starts
     cdef Smallest smallest
     cdef readonly RoughRoom rough  # where more than cores is asked for
-    cdef bint tells_room  # whether it is told what is free
-    cdef Shares shares
     cdef long long[::1] pace
-    cdef bint paced
     cdef double[::1] most_of  # of each resource, the most that a node has
     cdef double[::1] scale  # the same of those that a job has had: what no job asks for is not weighed
     # requests, by the number of their shape
-    cdef readonly Py_ssize_t shapes
     cdef dict shape_numbers
     cdef tuple nothing  # of each resource but cores
     cdef list set_sizes  # by set: the sizes of its nodes, the largest first, below zero
@@ -40,16 +58,12 @@ cdef class Inventory(Ledger):
     cdef long long[::1] parts_in  # of a request whose nodes differ: its parts, whose shapes follow; else 0
     cdef dict parts_on  # by slot, of such jobs: its number in the order of entry, and what it wants of each node it has
     cdef long long[::1] any_of  # whether any cores, or any whole nodes, of its set serve it in full health; never if all have names
+    cdef long long[::1] plain_of  # the cores of a request that the set of all nodes serves, and that asks for nothing else; else 0
     cdef readonly Py_ssize_t unlike  # requests of which that is not true, or that want licences
     cdef long long[::1] licence_of
-    cdef readonly Py_ssize_t licences
     # node sets: a pool and the ranges of nodes of each, and to which sets a node belongs
-    cdef readonly Py_ssize_t sets
     cdef dict set_numbers
     cdef list masks
-    cdef readonly list pools
-    cdef NodePool everything  # the pool of set 0
-    cdef readonly bint timed  # whether `timelines` knows what runs where until when, or only how much
     cdef long long[::1] member
     cdef long long[::1] range_of
     cdef long long[::1] range_first
@@ -59,10 +73,7 @@ cdef class Inventory(Ledger):
     # running jobs of a set by expected end, for the sets that were asked about
     cdef list profiles
     cdef long long[::1] followed
-    cdef Py_ssize_t follows
     # holds: by a number that each keeps, and these in the order of their starts, of equal ones the older first
-    cdef readonly Py_ssize_t holds
-    cdef readonly Py_ssize_t few
     cdef long long[::1] by_start
     cdef long long[::1] hold_of  # by slot, or -1
     cdef long long[::1] spare_holds
@@ -82,11 +93,8 @@ cdef class Inventory(Ledger):
     cdef long long[::1] held_made  # its place among the promises of the plan, or -1
     cdef long long valid_from  # a look before so many nodes were eased tells nothing
     cdef long long[::1] counted_in  # by set: holds without names
-    cdef Py_ssize_t counted  # all of them, and holds with names
-    cdef Py_ssize_t named
     # nodes on which more is in use than there is
     cdef long long[::1] short
-    cdef Py_ssize_t over
     # by set: its cores over time, beside running jobs and holds without names, where there were many; and how many are
     # free now if that is still true
     cdef list plans
@@ -101,7 +109,6 @@ cdef class Inventory(Ledger):
     cdef long long[::1] set_cores
     # for the bounds of each set: the first hold there, the only one (or -1), what cannot be had beside it; they are
     # measured again when holds have changed
-    cdef long long version
     cdef long long[::1] measured
     cdef long long[::1] first_hold
     cdef long long[::1] lone
@@ -112,7 +119,6 @@ cdef class Inventory(Ledger):
     cdef Py_ssize_t levels
     cdef long long[::1] spared  # when `spare` was counted
     cdef long long[::1] spare  # cores that are left at the start of the only hold, which is a number
-    cdef long long edge  # when next a hold begins or ends, or before
     # nodes that a question has met
     cdef long long[::1] mark
     cdef long long stamp

@@ -15,6 +15,7 @@ from walltime.kernel.ledger.node_pool import NodePool, RoughRoom
 from walltime.kernel.ledger.place import Place  # noqa: F401 - as in inventory.pxd
 from walltime.kernel.ledger.shares import Shares
 from walltime.kernel.profiles.node_starts import NodeStarts, Smallest
+from walltime.kernel.profiles.release_profile import ReleaseProfile  # noqa: F401 - as in inventory.pxd
 from walltime.kernel.profiles.timelines import Timelines
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -73,6 +74,7 @@ class Inventory(Ledger):
         self.can = integers(16)
         self.licensed_of = integers(16)
         self.any_of = integers(16)
+        self.plain_of = integers(16)
         self.parts_in = integers(16)
         self.parts_on = {}
         self.licence_of = integers(16 * max(1, self.licences))
@@ -109,10 +111,12 @@ class Inventory(Ledger):
         self.counted_in = integers(0)
         self.counted = self.named = 0
         self.plans = []
+        self.planned = False
         self.planned_free = integers(0)
         self.short = integers(self.n)
         self.over = 0
         self.ends = []
+        self.ending = None
         self.glance = 0
         self.glanced = integers(self.n)
         self.drained = 0
@@ -250,6 +254,8 @@ class Inventory(Ledger):
             if licences[k]:
                 self.licence_of[x * self.licences + k] = self.licensing.demand((licences[k],), False)
         self.can[x] = self.could(request, node_set)
+        if licences or request.parts or not self.can[x]:
+            self.plain_of[x] = 0
         if request.parts:
             self.parts_in[x] = self.add_parts(request, alone, node_set)
             if self.any_of[x] and not self.any_of[x + 1]:  # the largest part wants more than nodes
@@ -318,6 +324,7 @@ class Inventory(Ledger):
             self.licensed_of = doubled(self.licensed_of)
             self.licence_of = doubled(self.licence_of)
             self.any_of = doubled(self.any_of)
+            self.plain_of = doubled(self.plain_of)
             self.parts_in = doubled(self.parts_in)
         self.cores_of[x] = cores
         self.nodes_of[x] = nodes
@@ -332,6 +339,7 @@ class Inventory(Ledger):
             self.any_of[x] = self.place.plain and self.alike[node_set] and self.timelines.bare[d]
         else:
             self.any_of[x] = nodes == 0 and self.timelines.bare[d] and not self.timelines.alone[d]
+        self.plain_of[x] = cores if self.any_of[x] and not self.whole and node_set == 0 else 0
         if nodes > 0:
             self.parts = self.levels
         if not self.any_of[x]:
@@ -465,7 +473,7 @@ class Inventory(Ledger):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         if not 0 <= x < self.shapes:
             raise EngineError(f"job {self.jobs.at[slot].job_id} has no shape: {x}")
-        return self.can[x]
+        return True if self.plain_of[x] > 0 else self.can[x]
 
     def time_nodes(self):
         """Begin to keep the running jobs of each node by expected end: until now numbers of cores told everything."""
@@ -525,10 +533,10 @@ class Inventory(Ledger):
         """Cores that the running job has on nodes of the set."""
         k: cython.Py_ssize_t
         cores: cython.longlong = 0
-        if slot >= len(self.shares.first):
+        if slot >= self.shares.slots:
             return 0
-        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.first[slot]])
-        count: cython.Py_ssize_t = self.shares.length[slot]
+        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.spots[slot].first])
+        count: cython.Py_ssize_t = self.shares.spots[slot].length
         for k in range(count):
             if s == 0 or self.member[s * self.n + (shares[k] >> 24)]:
                 cores += shares[k] & CORES
@@ -546,6 +554,8 @@ class Inventory(Ledger):
     @cython.final
     def takes(self, x):
         """Cores that the request takes: of whole nodes, which are all alike, all."""
+        if self.plain_of[x] > 0:
+            return self.plain_of[x]
         nodes: cython.longlong = self.nodes_of[x]
         size: cython.longlong = self.largest[self.set_of[x]]
         if not self.timelines.alone[self.demand_of[x]]:
@@ -568,8 +578,8 @@ class Inventory(Ledger):
     def describe(self, slot):
         found: cython.Py_ssize_t
         share: cython.longlong
-        if self.shares.length[slot] == 1:
-            share = self.shares.at[self.shares.first[slot]]
+        if self.shares.spots[slot].length == 1:
+            share = self.shares.at[self.shares.spots[slot].first]
             self.ranges[0] = share >> 24 << 44 | (share & CORES)
             return 1
         found = self.shares.describe(slot)

@@ -1,3 +1,5 @@
+from walltime.kernel.arrays cimport words
+
 cdef extern from *:
     int __builtin_ctzll(unsigned long long x) noexcept nogil
     int __builtin_clzll(unsigned long long x) noexcept nogil
@@ -22,14 +24,15 @@ cdef class NodePool:
     cdef readonly long long total
     cdef readonly bint ranked
     cdef readonly bint treed
-    cdef long long[::1] value
-    cdef long long[::1] count
+    cdef long long[::1] room  # the memory of what follows
+    cdef long long *value
+    cdef long long *count
     # the numbers of free cores that occur; for each of them its nodes
     cdef Py_ssize_t words
     cdef Py_ssize_t heads
-    cdef long long[::1] levels
-    cdef long long[::1] bits
-    cdef long long[::1] summary
+    cdef long long *levels
+    cdef long long *bits
+    cdef long long *summary
     # the most free cores below each node of a binary tree
     cdef Py_ssize_t leaves
     cdef long long[::1] tree

@@ -13,6 +13,7 @@ FEW = cython.declare(cython.Py_ssize_t, 24)  # so many are sorted by insertion
 ASSUMED = cython.declare(cython.Py_ssize_t, 64)  # assumptions for which there is room at first
 
 if not cython.compiled:
+    from walltime.kernel.arrays import words
 
     def __builtin_ctzll(word):
         return (int(word) & -int(word)).bit_length() - 1
@@ -145,14 +146,15 @@ class NodePool:
         listed: cython.Py_ssize_t = self.top // WORD + 1
         size: cython.Py_ssize_t = 4 * self.size + levels + listed + bits + summary + tree + 2 * self.words + 2 * ASSUMED
         room: cython.longlong[::1] = integers(size)
-        self.value, room = room[: self.size], room[self.size :]
+        self.room = room
+        self.value, room = words(room), room[self.size :]
         self.node, room = room[: self.size], room[self.size :]
         self.share, room = room[: self.size], room[self.size :]
         self.spot, room = room[: self.size], room[self.size :]
-        self.count, room = room[:levels], room[levels:]
-        self.levels, room = room[:listed], room[listed:]
-        self.bits, room = room[:bits], room[bits:]
-        self.summary, room = room[:summary], room[summary:]
+        self.count, room = words(room), room[levels:]
+        self.levels, room = words(room), room[listed:]
+        self.bits, room = words(room), room[bits:]
+        self.summary, room = words(room), room[summary:]
         self.tree, room = room[:tree], room[tree:]
         self.mask, room = room[: self.words], room[self.words :]
         self.wide, room = room[: self.words], room[self.words :]
@@ -255,7 +257,7 @@ class NodePool:
         word = self.levels[w] & ~((cython.cast(cython.longlong, 1) << (free & 31)) - 1)
         while word == 0:
             w += 1
-            if w == len(self.levels):
+            if w > self.top >> 5:
                 return -1
             word = self.levels[w]
         return w * WORD + __builtin_ctzll(word)
@@ -428,7 +430,7 @@ class NodePool:
 
     def free_cores(self) -> np.ndarray:
         """Free cores by node, as a copy."""
-        return np.array(self.value)
+        return np.array(self.room[: self.size])
 
     def pairs(self) -> list:
         """What is chosen, as (node, cores)."""

@@ -47,7 +47,7 @@ class ResourceLedger(Holding):
             if pool.chosen == 1 and not self.timed and pool.share[0] == self.cores_of[x] and not self.whole:
                 self.settle_one(slot, pool)
                 self.jobs.at[slot].holding = 1
-                self.enroll(slot, end, True)
+                self.enroll(slot, end, pool.share[0], True)
                 return self.bound()
             self.divide(slot, x, pool)
         elif self.parts_in[x] > 0:
@@ -56,7 +56,7 @@ class ResourceLedger(Holding):
             self.choose_narrowed(slot, x, pool, until)
         self.settle(slot, x, pool)
         self.jobs.at[slot].holding = 1
-        self.enroll(slot, end, True)
+        self.enroll(slot, end, self.cores_within(slot, 0), True)
         return self.bound()
 
     @cython.final
@@ -71,7 +71,7 @@ class ResourceLedger(Holding):
         free: cython.p_longlong = cython.address(pool.value[0])
         speed: cython.longlong = self.pace[node[0]] if count > 0 else FULL_SPEED
         self.shares.allot(slot, count)
-        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.first[slot]])
+        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.spots[slot].first])
         for k in range(count if self.paced else 0):
             if self.pace[node[k]] < speed:
                 speed = self.pace[node[k]]
@@ -89,7 +89,7 @@ class ResourceLedger(Holding):
                 pool.set(node[k], free[node[k]] - share[k])
                 if self.tells_room:
                     self.tell_room(node[k])
-        return self.put_licences(slot, x) if self.licensed_of[x] else 0
+        return self.put_licences(slot, x) if self.licences > 0 and self.licensed_of[x] else 0
 
     @cython.final
     def settle_one(self, slot, pool: NodePool):
@@ -114,13 +114,14 @@ class ResourceLedger(Holding):
     def give(self, slot):
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        x: cython.Py_ssize_t = self.jobs.at[slot].shape
+        x: cython.Py_ssize_t
         end: cython.longlong = self.jobs.at[slot].expected_end
+        cores: cython.longlong = 0
         self.early += end > self.now and self.jobs.at[slot].seq >= 0
-        self.enroll(slot, end, False)
-        count: cython.Py_ssize_t = self.shares.length[slot]
-        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.first[slot]])
+        count: cython.Py_ssize_t = self.shares.spots[slot].length
+        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.spots[slot].first])
         if self.timed:
+            self.enroll(slot, end, self.cores_within(slot, 0), False)
             for k in range(count):
                 i = shares[k] >> 24
                 self.timelines.stop(i, slot, end)
@@ -132,10 +133,13 @@ class ResourceLedger(Holding):
                 i = shares[k] >> 24
                 used[i * self.timelines.kinds] -= shares[k] & CORES
                 self.everything.set(i, free[i] + (shares[k] & CORES))
+                cores += shares[k] & CORES
                 if self.tells_room:
                     self.tell_room(i)
-        if x >= 0 and self.licensed_of[x]:
-            for k in range(self.licences):
+            self.enroll(slot, end, cores, False)
+        if self.licences > 0:
+            x = self.jobs.at[slot].shape
+            for k in range(self.licences if x >= 0 and self.licensed_of[x] else 0):
                 if self.licence_of[x * self.licences + k] >= 0:
                     self.licensing.stop(k, slot, end)
         self.shares.release(slot)
@@ -146,7 +150,7 @@ class ResourceLedger(Holding):
         i: cython.Py_ssize_t = node
         end: cython.longlong = self.jobs.at[slot].expected_end
         cores: cython.longlong
-        self.enroll(slot, end, False)
+        self.enroll(slot, end, self.cores_within(slot, 0), False)
         cores = self.shares.remove(slot, i)
         if cores < 0:
             raise EngineError(f"job {self.jobs.at[slot].job_id} gives back node {i}, which it has not")
@@ -155,7 +159,7 @@ class ResourceLedger(Holding):
         else:
             self.timelines.used[i * self.timelines.kinds] -= cores
         self.update(i)
-        self.enroll(slot, end, True)
+        self.enroll(slot, end, self.cores_within(slot, 0), True)
         return self.bound()
 
     def prolong(self, slot, until):
@@ -163,14 +167,15 @@ class ResourceLedger(Holding):
         i: cython.Py_ssize_t
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         end: cython.longlong = self.jobs.at[slot].expected_end
-        first: cython.Py_ssize_t = self.shares.first[slot]
-        self.enroll(slot, end, False)
-        self.enroll(slot, until, True)
-        for k in range(first, first + self.shares.length[slot] if self.timed else first):
+        first: cython.Py_ssize_t = self.shares.spots[slot].first
+        cores: cython.longlong = self.cores_within(slot, 0)
+        self.enroll(slot, end, cores, False)
+        self.enroll(slot, until, cores, True)
+        for k in range(first, first + self.shares.spots[slot].length if self.timed else first):
             i = self.shares.at[k] >> 24
             self.timelines.move(i, slot, end, until)
             self.update(i)
-        if x >= 0 and self.licensed_of[x]:
+        if self.licences > 0 and x >= 0 and self.licensed_of[x]:
             for k in range(self.licences):
                 if self.licence_of[x * self.licences + k] >= 0:
                     self.licensing.move(k, slot, end, until)
@@ -190,10 +195,10 @@ class ResourceLedger(Holding):
             i = nodes[k]
             cores = self.timelines.full[i * self.timelines.kinds]
             self.timelines.start(i, blocker, until, cores, A_CORE, 0)
-            self.shares.at[self.shares.first[blocker] + k] = i << 24 | cores
+            self.shares.at[self.shares.spots[blocker].first + k] = i << 24 | cores
             self.update(i)
         self.jobs.at[blocker].holding = 1
-        self.enroll(blocker, until, True)
+        self.enroll(blocker, until, self.cores_within(blocker, 0), True)
         return self.bound()
 
     def keep_shut(self, blocker, nodes, start, end):
@@ -227,12 +232,12 @@ class ResourceLedger(Holding):
         self.shares.allot(slot, len(where))
         for k in range(len(where)):
             i, cores = where[k]
-            self.shares.at[self.shares.first[slot] + k] = i << 24 | cores
+            self.shares.at[self.shares.spots[slot].first + k] = i << 24 | cores
             self.put(slot, x, i, cores)
         self.put_licences(slot, x)
         self.jobs.at[slot].holding = 1
         self.early -= self.jobs.at[slot].expected_end > self.now and self.jobs.at[slot].seq >= 0
-        self.enroll(slot, self.jobs.at[slot].expected_end, True)
+        self.enroll(slot, self.jobs.at[slot].expected_end, self.cores_within(slot, 0), True)
         return self.bound()
 
     def has_room(self, slot, where, until) -> bool:

@@ -9,6 +9,7 @@ cdef class SetBounds(SetProfiles):
     cpdef bint foresee(self, FreeProfile free_profile) except? -1
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
     cpdef int set_time(self, long long now) except -1
+    cdef int approach_holds(self, long long now) except -1
     cdef bint is_pinned(self, Py_ssize_t h) noexcept
     cdef int update(self, Py_ssize_t i) except -1
     cdef bint touches(self, Py_ssize_t h, Py_ssize_t s) noexcept

@@ -137,15 +137,18 @@ class SetBounds(SetProfiles):
         return (self.most_free, self.most_extra, self.most_window)
 
     def set_time(self, now):
-        k: cython.Py_ssize_t
-        plan: Availability
         if now == self.now:
             return 0
         self.now = now
         self.timelines.now = self.licensing.now = now
-        if self.holds == 0:
-            return 0
-        for k in range(self.sets if self.counted > 0 else 0):
+        return 0 if self.holds == 0 else self.approach_holds(now)
+
+    @cython.final
+    def approach_holds(self, now):
+        """The holds are nearer, or begin or end."""
+        k: cython.Py_ssize_t
+        plan: Availability
+        for k in range(self.sets if self.planned and self.counted > 0 else 0):
             plan = self.plans[k]
             if plan is not None:
                 plan.forget(now)
@@ -313,5 +316,5 @@ class SetBounds(SetProfiles):
         for p in range(profile.blocks):
             base = profile.order[p] * BLOCK
             for k in range(base, base + profile.count[p]):
-                free_profile.release(profile.time[k], self.shares.length[profile.slot[k]])
+                free_profile.release(profile.time[k], self.shares.spots[profile.slot[k]].length)
         return True

@@ -19,7 +19,8 @@ cdef class SetProfiles(Inventory):
     cdef Py_ssize_t first_after(self, long long start) noexcept
     cdef bint apart(self, Py_ssize_t s) noexcept
     cdef long long kept_by_name(self, Py_ssize_t s, long long time, Py_ssize_t slot) noexcept
-    cdef int enroll(self, Py_ssize_t slot, long long end, bint enters) except -1
-    cdef int enroll_cores(self, Py_ssize_t k, Py_ssize_t slot, long long end, bint enters) except -1
+    cdef int enroll(self, Py_ssize_t slot, long long end, long long cores, bint enters) except -1
+    cdef int enroll_sets(self, Py_ssize_t slot, long long end, bint enters) except -1
+    cdef int enroll_cores(self, Py_ssize_t k, ReleaseProfile ends, long long end, long long cores, bint enters) except -1
     cdef int plan_cores(self, Py_ssize_t k, long long end, long long cores) except -1
     cdef int enroll_followed(self, Py_ssize_t slot, long long end, bint enters) except -1

@@ -46,6 +46,8 @@ class SetProfiles(Inventory):
             return 0
         ends: ReleaseProfile = ReleaseProfile()
         self.ends[s] = ends
+        if s == 0:
+            self.ending = ends
         for slot in self.jobs.slots():
             if self.jobs.at[slot].holding == 1 and self.jobs.at[slot].cluster == self.index:
                 cores = self.cores_within(slot, s)
@@ -53,15 +55,21 @@ class SetProfiles(Inventory):
                     ends.insert(self.jobs.at[slot].expected_end, cores)
         return 0
 
-    def enroll(self, slot, end, enters):
-        """The job enters or leaves the list of running jobs of every set that has one."""
+    def enroll(self, slot, end, cores, enters):
+        """The job, which has so many cores, enters or leaves the list of running jobs of every set that has one."""
+        if self.follows > 0 or self.sets > 1:
+            self.enroll_sets(slot, end, enters)
+        return self.enroll_cores(0, self.ending, end, cores, enters) if self.ending is not None else 0
+
+    @cython.final
+    def enroll_sets(self, slot, end, enters):
+        """The same in the lists that tell which jobs they are, and in the sets but the first, which has all nodes."""
         k: cython.Py_ssize_t
         if self.follows > 0:
             self.enroll_followed(slot, end, enters)
-        if self.sets == 1:
-            return self.enroll_cores(0, slot, end, enters)
-        for k in range(self.sets):
-            self.enroll_cores(k, slot, end, enters)
+        for k in range(1, self.sets):
+            if self.ends[k] is not None:
+                self.enroll_cores(k, self.ends[k], end, self.cores_within(slot, k), enters)
         return 0
 
     def enroll_followed(self, slot, end, enters):
@@ -78,12 +86,8 @@ class SetProfiles(Inventory):
         return 0
 
     @cython.final
-    def enroll_cores(self, k, slot, end, enters):
-        """The same in what set k knows of the cores that its jobs will free, where it was asked for."""
-        if self.ends[k] is None:
-            return 0
-        ends: ReleaseProfile = cython.cast(ReleaseProfile, self.ends[k])
-        cores: cython.longlong = self.cores_within(slot, k)
+    def enroll_cores(self, k, ends: ReleaseProfile, end, cores, enters):
+        """The same in what set k knows of the cores that its jobs will free."""
         if self.spared[k] == self.version and end > self.held_start[self.lone[k]]:
             self.spare[k] += -cores if enters else cores
         if cores == 0:
@@ -92,13 +96,15 @@ class SetProfiles(Inventory):
             ends.insert(end, cores)
         else:
             ends.remove(end, cores)
-        if self.plans[k] is not None:
+        if self.planned:
             self.plan_cores(k, end, -cores if enters else cores)
         return 0
 
     def plan_cores(self, k, end, cores):
-        """From now to `end` so many cores more are free in what is planned for set k."""
+        """From now to `end` so many cores more are free in what is planned for set k, if anything is."""
         plan: Availability = self.plans[k]
+        if plan is None:
+            return 0
         self.planned_free[k] += cores
         return plan.add(self.now, end, cores)
 
@@ -158,6 +164,7 @@ class SetProfiles(Inventory):
             for k in range(base, base + ends.count[p] * ENTRY, 2):
                 plan.add(self.now, ends.steps[k], -ends.steps[k + 1])
         self.plans[s] = plan
+        self.planned = True
         self.planned_free[s] = pool.total
         for k in range(self.holds):
             if self.held_set[self.by_start[k]] == s:
@@ -173,6 +180,8 @@ class SetProfiles(Inventory):
 
     def held_by(self, slot):
         """The hold of the job, or -1."""
+        if self.holds == 1:
+            return self.by_start[0] if self.held_slot[self.by_start[0]] == slot else -1
         return self.hold_of[slot] if 0 <= slot < len(self.hold_of) else -1
 
     def first_after(self, start):

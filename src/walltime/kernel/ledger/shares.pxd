@@ -1,10 +1,22 @@
+from walltime.kernel.arrays cimport words
+
+cdef packed struct Spot:
+    long long first
+    long long length
+
+cdef inline Spot *spots_in(long long[::1] table) noexcept:
+    return <Spot *>&table[0]
+
 cdef class Shares:
-    cdef long long[::1] first
-    cdef long long[::1] length
-    cdef long long[::1] at
-    cdef long long[::1] ranges
+    cdef Spot *spots
+    cdef long long *at
+    cdef readonly Py_ssize_t slots  # jobs for which there is room
     cdef Py_ssize_t end
+    cdef long long[::1] table  # the memory of `spots`, and of `at`
+    cdef long long[::1] blocks
+    cdef long long[::1] ranges
     cdef long long[::1] spare
+    cdef int point(self) noexcept
     cdef int allot(self, Py_ssize_t slot, Py_ssize_t nodes) except -1
     cdef int allot_one(self, Py_ssize_t slot, long long share) except -1
     cdef int release(self, Py_ssize_t slot) noexcept

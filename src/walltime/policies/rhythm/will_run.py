@@ -303,8 +303,8 @@ class WillRun:
         """Whether the running job is on one of the usable nodes."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        first: cython.Py_ssize_t = self.ledger.shares.first[job]
-        for k in range(first, first + self.ledger.shares.length[job]):
+        first: cython.Py_ssize_t = self.ledger.shares.spots[job].first
+        for k in range(first, first + self.ledger.shares.spots[job].length):
             i = self.ledger.shares.at[k] >> 24
             if self.usable[i >> 5] >> (i & 31) & 1:
                 return True
@@ -316,8 +316,8 @@ class WillRun:
         i: cython.Py_ssize_t
         found: cython.Py_ssize_t = 0
         ledger: ResourceLedger = self.ledger
-        first: cython.Py_ssize_t = ledger.shares.first[job]
-        for k in range(first, first + ledger.shares.length[job]):
+        first: cython.Py_ssize_t = ledger.shares.spots[job].first
+        for k in range(first, first + ledger.shares.spots[job].length):
             i = ledger.shares.at[k] >> 24
             if not self.mine[i >> 5] >> (i & 31) & 1:
                 continue
@@ -333,9 +333,9 @@ class WillRun:
         offer: cython.longlong
         ledger: ResourceLedger = self.ledger
         time: cython.longlong = end if end > ledger.now else ledger.now + 1
-        first: cython.Py_ssize_t = ledger.shares.first[job]
+        first: cython.Py_ssize_t = ledger.shares.spots[job].first
         ledger.timelines.blind = True
-        for k in range(first, first + ledger.shares.length[job]):
+        for k in range(first, first + ledger.shares.spots[job].length):
             i = ledger.shares.at[k] >> 24
             if self.mine[i >> 5] >> (i & 31) & 1:
                 offer = ledger.timelines.offer_at(i, ledger.demand_of[self.shape], -1, time)
