@@ -91,6 +91,15 @@ def test_a_place_later_than_its_nodes_have_room_is_news_for_the_next_cycle(sched
     assert schedule(cluster("1x2", **rhythm), *jobs).starts[3] == 504
 
 
+def test_a_job_counts_for_the_tests_of_a_cycle_in_each_of_its_queues(schedule):
+    """A cycle tries one job: B, in two queues, which is two. C could start on node 2 and be gone before B's place at
+    600, but is not tried; it waits for the main pass behind B. With three tries it is."""
+    queues = {"a": {"default": True}, "b": {}}
+    jobs = [job(0, 600, 2), job(1, 600, 3, queue="a,b"), job(2, 60, 1)]
+    assert schedule(cluster(queues=queues, bf_max_job_test=1), *jobs).starts == [0, 600, 1200]
+    assert schedule(cluster(queues=queues, bf_max_job_test=3), *jobs).starts == [0, 600, 30]
+
+
 def test_a_job_that_is_too_young_neither_stops_its_queue_nor_gets_a_place(schedule):
     """B wants all nodes, and has its place at A's end. C would be in its way; where B is too young to count, C starts
     at the next beat, and B when C has ended."""

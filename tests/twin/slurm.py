@@ -262,7 +262,7 @@ class SlurmPasses(Periodic):
         tested = begun = 0
         most = self.told["bf_max_job_start"] or 1 << 60
         for job in self.line():
-            if tested == self.tests or begun == most:
+            if tested >= self.tests or begun == most:
                 break
             if job.array is not None and tasks[job.array] >= per_array:
                 continue
