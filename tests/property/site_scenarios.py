@@ -84,6 +84,15 @@ class Draw:
             ([group["name"]], [f"{group['name']}[{first}-{last}]"], self.some([g["name"] for g in self.nodes]))
         )
 
+    def count_cores(self, names: list[str] | None) -> int:
+        """How many cores the nodes of a drawn set have; None: those of all."""
+        count = 0 if names is not None else self.total
+        for name in names or ():
+            group = next(group for group in self.nodes if group["name"] == name[0])
+            first, last = name[2:-1].split("-") if "[" in name else ("0", str(group["count"] - 1))
+            count += group["cores"] * (int(last) - int(first) + 1)
+        return count
+
     # ---- the rules
 
     def draw_caps(self) -> dict[str, int]:
@@ -111,7 +120,7 @@ class Draw:
             if self.chance(0.15):
                 queue["max_cores"] = self.number(self.total // 2 + 1, self.total + 1)
             if self.chance(0.1):
-                queue["min_cores"] = 2 if self.chance(0.5) else 1
+                queue["min_cores"] = min(2 if self.chance(0.5) else 1, self.count_cores(queue.get("nodes")))
             if self.chance(0.15):
                 whom = (("users", USERS), ("groups", GROUPS), ("accounts", tuple(TREE)))
                 key, names = self.one(whom if self.tree else whom[:2])
