@@ -145,6 +145,15 @@ def test_so_many_tasks_of_an_array_get_a_place(most, last, schedule):
     assert schedule(cluster("4x1", bf_max_job_array_resv=most), *jobs).starts == [0, *last]
 
 
+def test_a_task_that_starts_is_none_of_those_with_a_place(schedule):
+    """A has node 0, the only one of queue a. The first task has a place there at 600, and starts on a node of b. So the
+    second is looked at, and starts there too."""
+    queues = {"a": {"nodes": ["n[0]"], "default": True}, "b": {"nodes": ["n[1-2]"]}}
+    jobs = [job(0, 600), *(job(0, 600, queue="a,b", array="7") for _ in range(2))]
+    given = cluster(queues=queues, sched_interval=-1, bf_max_job_array_resv=1)
+    assert schedule(given, *jobs).starts == [0, 0, 0]
+
+
 def test_an_array_counts_once_for_the_depth_of_the_main_pass(schedule):
     """Nothing fits but the last job, which is of another queue. Of a job and one more one is the array."""
     queues = {"a": {"nodes": ["n[0-1]"], "default": True}, "b": {"nodes": ["n[2]"]}}

@@ -460,10 +460,8 @@ class Cycle:
             return 0
         self.kept = False
         self.try_queues(p, slot)
-        if self.kept:
-            self.tasks[array] = places + 1
-        elif self.started == started:
-            self.tasks[array] = self.per_array
+        if self.started == started:  # one that has a place in one of its queues and starts in another does not count
+            self.tasks[array] = places + 1 if self.kept else self.per_array
         return 0
 
     def try_queues(self, p: Pass, slot):
