@@ -82,6 +82,13 @@ def test_a_main_pass_that_meets_a_job_of_a_stopped_queue_is_news_for_the_cycle(s
     assert schedule(cluster("1x2", "easy"), *jobs).starts[2:] == [1050, 510]
 
 
+def test_jobs_that_were_too_young_to_stop_their_queue_are_looked_at_again_when_they_are_older(schedule):
+    """As above, but that B and X are too young at the beat at 3, where neither stops the queue. The main pass at 60
+    finds B old enough, and meets X behind it."""
+    jobs = [job(0, 1000, 1, nodes=1), job(1, 50, 2, nodes=1), job(2, 50, 2, nodes=1), job(500, 50, 1, nodes=1)]
+    assert schedule(cluster("1x2", "easy", bf_min_age_reserve=30), *jobs).starts == [0, 1000, 1050, 510]
+
+
 def test_a_place_later_than_its_nodes_have_room_is_news_for_the_next_cycle(schedule):
     """X has its place behind B's, not at A's end. There is no main pass on whole minutes here, and cycles come every
     7 s all the same: C at 500 waits for that at 504."""

@@ -466,6 +466,7 @@ class Slurm(Rhythm):
         """Whether others may go before the job though it does not fit."""
         cycle: Cycle = self.cycle
         if cycle.min_age > 0 and p.now - p.jobs.at[slot].eligible < cycle.min_age:
+            self.cut = True  # it may stop its queue once it is older
             return True
         return cycle.min_prio > 0 and -p.jobs.at[slot].key < cycle.min_prio
 
