@@ -107,6 +107,13 @@ def test_a_job_counts_for_the_tests_of_a_cycle_in_each_of_its_queues(schedule):
     assert schedule(cluster(queues=queues, bf_max_job_test=3), *jobs).starts == [0, 600, 30]
 
 
+def test_what_a_main_pass_was_to_look_at_is_done_with_when_no_job_waits(schedule):
+    """B's end at 11 is within the pause after A's, and the cycle at 11 starts C, the last job that waits. So D does not
+    start at its submission, but in the cycle at the next second."""
+    jobs = [job(0, 10), job(0, 1), job(0, 2), job(13.25, 5)]
+    assert schedule(cluster("1x1", sched_min_interval=1_500_000, bf_interval=1), *jobs).starts == [0, 10, 11, 14]
+
+
 def test_a_job_that_is_too_young_neither_stops_its_queue_nor_gets_a_place(schedule):
     """B wants all nodes, and has its place at A's end. C would be in its way; where B is too young to count, C starts
     at the next beat, and B when C has ended."""

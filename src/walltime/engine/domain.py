@@ -101,11 +101,9 @@ class Domain(LineKeys):
         time: cython.longlong
         happened: cython.int
         if not self.waits():
-            if self.rhythm.forgets and self.causes != 0:
-                self.rhythm.idle(now, self.causes)
-                self.causes = 0
             if self.rhythm.forgets:
-                self.kept = 0
+                self.rhythm.idle(now, self.causes)
+                self.causes = self.kept = 0
             return NEVER
         happened = self.happened(now)
         time = self.rhythm.next(now, happened)

@@ -159,7 +159,7 @@ class Rhythm:
         return None
 
     def idle(self, now, causes):
-        """Something has happened while no job waits: called where the rhythm `forgets`."""
+        """No job waits: called where the rhythm `forgets`, when the last one has left and with what happens then."""
         return None
 
     def overlooks(self):

@@ -216,6 +216,7 @@ class Slurm(Rhythm):
         return 0
 
     def idle(self, now, causes):
+        self.pending = 0
         if causes & ~TIMER:
             self.note(now)
 
