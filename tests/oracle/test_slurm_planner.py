@@ -114,6 +114,15 @@ def test_what_a_main_pass_was_to_look_at_is_done_with_when_no_job_waits(schedule
     assert schedule(cluster("1x1", sched_min_interval=1_500_000, bf_interval=1), *jobs).starts == [0, 10, 11, 14]
 
 
+def test_a_job_without_an_account_counts_with_those_of_its_users(schedule):
+    """A cycle looks at one job of an account's user: the second of di's waits for the next cycle."""
+    given = cluster("2x1", sched_interval=-1, bf_max_job_assoc=1) | {"accounts": {"bio": {"users": ["di"]}, "law": {}}}
+    jobs = [job(0, 100, user="di", account="bio"), job(0, 100, user="di")]
+    assert schedule(given, *jobs).starts == [0, 30]
+    apart = [job(0, 100, user="di", account="law"), job(0, 100, user="di")]
+    assert schedule(given, *apart).starts == [0, 0]
+
+
 def test_a_job_that_is_too_young_neither_stops_its_queue_nor_gets_a_place(schedule):
     """B wants all nodes, and has its place at A's end. C would be in its way; where B is too young to count, C starts
     at the next beat, and B when C has ended."""

@@ -131,13 +131,20 @@ def origin_of(first: Workload | None) -> Origin:
     return Origin() if first is None else first.origin
 
 
-def build_rhythm(cluster: Cluster, begin: int | None = None, arrays: np.ndarray | None = None) -> Rhythm | None:
+def build_rhythm(
+    cluster: Cluster,
+    begin: int | None = None,
+    arrays: np.ndarray | None = None,
+    around: Surroundings | None = None,
+) -> Rhythm | None:
     """When there are passes; None for whenever something changed. None is before `begin`, where that is told.
     `arrays` is the array of each row of the workload, where some are tasks of one."""
     made = registry.build("rhythm", cluster.scheduler.rhythm)
     rhythm = None if isinstance(made, str) else made
     if rhythm is not None and arrays is not None:
         rhythm.set_arrays(arrays)
+    if rhythm is not None and around is not None:
+        rhythm.set_surroundings(around)
     return rhythm if begin is None else WarmStart(begin, rhythm)
 
 
@@ -239,7 +246,7 @@ def add_pieces(
     arrays = number_arrays(first) if first is not None and cluster.scheduler.rhythm.name == SLURM else None
     if not site.lined:
         policy = acquaint(build_policy(cluster, scenario.seed), around, target)
-        target.add_domain(None, policy, None, build_rhythm(cluster, begin_of(first), arrays))
+        target.add_domain(None, policy, None, build_rhythm(cluster, begin_of(first), arrays, around))
         add_outages(simulation, scenario, target.index, first, {})
         return target
     for domain in sorted({lane.domain for lane in site.lanes}):
@@ -250,7 +257,7 @@ def add_pieces(
                 node_set = _node_set(ledger, site, lane) if own is None else -1
                 queue.add_lane(number, lane.tier, node_set, lane.local, target.orders[number].dynamic)
         policy = acquaint(build_policy(cluster, scenario.seed, domain), around, target)
-        rhythm = build_rhythm(cluster, begin_of(first), arrays)
+        rhythm = build_rhythm(cluster, begin_of(first), arrays, around)
         if rhythm is not None:
             rhythm.set_partitions(site.masks if own is None else [None for _ in site.masks])
             queue.parks = not rhythm.asks_limits

@@ -49,6 +49,10 @@ class WarmStart(Rhythm):
         if self.inner is not None:
             self.inner.set_arrays(arrays)
 
+    def set_surroundings(self, around):
+        if self.inner is not None:
+            self.inner.set_surroundings(around)
+
     def idle(self, now, causes):
         if self.inner is not None:
             self.inner.idle(now, causes)

@@ -158,6 +158,10 @@ class Rhythm:
         """Called before the first pass: the array of each row of the workload, by number; -1 for no task of one."""
         return None
 
+    def set_surroundings(self, around):
+        """Called before the first pass: the cluster, and the numbers under which the job table knows its users."""
+        return None
+
     def idle(self, now, causes):
         """No job waits: called where the rhythm `forgets`, when the last one has left and with what happens then."""
         return None

@@ -171,6 +171,11 @@ class Slurm(Rhythm):
     def set_arrays(self, arrays):
         self.cycle.arrays = arrays
 
+    def set_surroundings(self, around):
+        accounts = around.cluster.accounts
+        self.cycle.homes = {user: name for name, account in accounts.items() for user in account.users or ()}
+        self.cycle.codes = around.codes
+
     # ---- when
 
     def queued(self, happened):

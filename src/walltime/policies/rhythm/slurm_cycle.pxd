@@ -45,6 +45,9 @@ cdef class Cycle:
     cdef Partitions parts
     cdef WillRun willrun
     cdef Chance chance
+    cdef public dict homes
+    cdef public object codes
+    cdef list users
     cdef dict counts
     cdef long long[::1] of_user
     cdef long long[::1] ahead
@@ -115,4 +118,5 @@ cdef class Cycle:
     cdef int compare(self, Pass p, Py_ssize_t slot, long long time) except -1
     cdef int tell(self, Pass p, Py_ssize_t slot, long long time) except -1
     cdef bint now_only(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1
+    cdef object charged(self, long long account, long long user)
     cdef bint too_many(self, Pass p, Py_ssize_t slot, Py_ssize_t queue) except? -1

@@ -144,6 +144,9 @@ class Cycle:
         self.parts = None
         self.willrun = None
         self.chance = None
+        self.homes = {}  # the account of each user that one lists, by name; and the numbers of users and accounts
+        self.codes = {}
+        self.users = []
         self.counts = {}  # jobs looked at, by what limits them
         self.of_user = integers(64)  # and by user, the unknown one first
         self.ahead = integers(64)  # as many, and those that are still to be looked at
@@ -671,6 +674,15 @@ class Cycle:
             return True
         return self.places > 0 and self.planned.get(queue, 0) >= self.places
 
+    def charged(self, account, user):
+        """The account of a job: its own or, where it names none, its user's; by name if no job names that."""
+        if account >= 0 or user < 0 or not self.homes:
+            return account
+        if user >= len(self.users):
+            self.users = list(self.codes["user"])
+        home = self.homes.get(self.users[user])
+        return account if home is None else self.codes["account"].get(home, home)
+
     def too_many(self, p: Pass, slot, queue):
         """Whether so many like this one have been looked at already; else it is counted."""
         user: cython.longlong = p.jobs.at[slot].user
@@ -684,7 +696,7 @@ class Cycle:
         if self.per_part > 0:
             kinds.append((("part", queue), self.per_part))
         if self.per_assoc > 0:
-            kinds.append((("assoc", p.jobs.at[slot].account, user), self.per_assoc))
+            kinds.append((("assoc", self.charged(p.jobs.at[slot].account, user), user), self.per_assoc))
         for kind, most in kinds:
             if self.counts.get(kind, 0) >= most:
                 return True
