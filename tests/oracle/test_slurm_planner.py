@@ -42,6 +42,16 @@ def test_submissions_wait_for_the_beat_and_ends_do_not(schedule):
     assert schedule(cluster(batch_sched_delay=0), job(0, 10), job(0.5, 10)).starts == [0, 1]
 
 
+def test_where_limits_are_common_each_end_is_one_for_all_queues(schedule):
+    """X ends at 8, in the pass of all jobs, which starts Z; Z, of no length, ends at 8, too. That has a pass of its own
+    in all queues, so that the one on A's end at 9 waits for the pause."""
+    queues = {"a": {"nodes": ["n[0]"], "default": True}, "b": {"nodes": ["n[1]"]}}
+    jobs = [job(0, 9), job(0, 5), job(0, 8, queue="b"), job(0, 5, queue="b", run_time=0)]
+    given = cluster("2x1", "none", queues, sched_interval=8, sched_min_interval=1_500_000)
+    assert schedule(given, *jobs).starts == [0, 9, 0, 8]
+    assert schedule(given | {"limits": [{"running_jobs": 9}]}, *jobs).starts == [0, 9.5, 0, 8]
+
+
 def test_a_planned_job_keeps_whole_nodes(schedule):
     """Two nodes of two cores. A has all of node 0 until 600; B wants a core of each node, so it has its place then. C
     (1,200 s) would find the other core of node 1, but that node is B's from 600 on. D (500 s) is gone before."""

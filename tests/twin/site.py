@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from bisect import insort
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -47,6 +48,7 @@ class Site:
         self.jobs: list[Job] = []  # those that are this cluster's
         self.queue: list[Job] = []  # who waits, in order
         self.running: list[Job] = []
+        self.stopped: Counter[int] = Counter()  # how many runs have ended, by domain
         self.queues = Queues(cluster, cluster.scheduler.order.short(), self.accounts, clock.jobs)
         self.estimate = Estimate(cluster.scheduler.estimate.short(), not clock.extend)
         self.outages = Outages(self, cluster, read_failing(cluster, clock.seed), clock.jobs)
@@ -256,6 +258,7 @@ class Site:
         job.course.pause(self.now, outcome)
         job.leave_at = None
         self.running.remove(job)
+        self.stopped[job.domain] += 1
         for order in self.fair_orders():
             order.fair.stopped(job, self.now)
         self.ledger.drop(job)

@@ -70,7 +70,7 @@ class SlurmPasses(Periodic):
         self.delay = self.told["batch_sched_delay"] * SECOND
         self.age = self.told["bf_min_age_reserve"] * SECOND
         self.last_called = self.stirred_at = -(1 << 60)
-        self.there: set[tuple[int, int]] = set()
+        self.gone = 0  # how many runs had ended at the last look
         self.stood: list[Job] = []
         self.ended = self.queued = False
         self.news: int | None = None  # since when there has been something for a cycle
@@ -80,10 +80,10 @@ class SlurmPasses(Periodic):
 
     # ---- when
 
-    def running(self) -> set[tuple[int, int]]:
-        """The runs that are under way, of all domains where licences or limits are shared."""
+    def stopped(self) -> int:
+        """How many runs have ended so far, of all domains where licences or limits are shared."""
         everybody = self.site.licensed or self.site.limits.rules
-        return {(job.row, job.course.attempt) for job in self.site.running if everybody or job.domain == self.number}
+        return sum(count for domain, count in self.site.stopped.items() if everybody or domain == self.number)
 
     def called(self) -> int:
         now = self.site.now
@@ -98,12 +98,12 @@ class SlurmPasses(Periodic):
 
     def schedule(self) -> None:
         now = self.site.now
-        gone = bool(self.there - self.running())
+        gone = self.stopped() > self.gone
         if not self.line():
             if gone or self.joined or self.changed or self.woken or any(job.state == "cancelled" for job in self.stood):
                 self.note()
             self.joined = self.changed = self.woken = self.ended = self.queued = False
-            self.there, self.stood = self.running(), []
+            self.gone, self.stood = self.stopped(), []
             return
         opened = not gone and self.let_in()
         happened = self.joined or self.changed or self.woken or opened
@@ -132,7 +132,7 @@ class SlurmPasses(Periodic):
                 self.last_backfill = now
                 self.news = now if self.cycle() or self.stirred_at == now else None
         self.refused = self.site.refused(self.line())
-        self.there, self.stood = self.running(), self.line()
+        self.gone, self.stood = self.stopped(), self.line()
 
     def empty_cycle(self) -> None:
         """Have had the cycle that came when no job waited."""
