@@ -124,6 +124,12 @@ def test_what_a_main_pass_was_to_look_at_is_done_with_when_no_job_waits(schedule
     assert schedule(cluster("1x1", sched_min_interval=1_500_000, bf_interval=1), *jobs).starts == [0, 10, 11, 14]
 
 
+def test_what_was_to_be_looked_at_is_done_with_also_where_nothing_happens_before_the_next_submission(schedule):
+    """The same, but that C runs on and node 1 is idle when D comes."""
+    jobs = [job(0, 10, 2), job(0, 1, 2), job(0, 20), job(12.25, 5)]
+    assert schedule(cluster("2x1", sched_min_interval=1_500_000, bf_interval=1), *jobs).starts == [0, 10, 11, 13]
+
+
 def test_a_job_without_an_account_counts_with_those_of_its_users(schedule):
     """A cycle looks at one job of an account's user: the second of di's waits for the next cycle."""
     given = cluster("2x1", sched_interval=-1, bf_max_job_assoc=1) | {"accounts": {"bio": {"users": ["di"]}, "law": {}}}

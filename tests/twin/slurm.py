@@ -133,6 +133,8 @@ class SlurmPasses(Periodic):
                 self.news = now if self.cycle() or self.stirred_at == now else None
         self.refused = self.site.refused(self.line())
         self.gone, self.stood = self.stopped(), self.line()
+        if not self.line():  # what a main pass was still to look at is done with
+            self.ended = self.queued = False
 
     def empty_cycle(self) -> None:
         """Have had the cycle that came when no job waited."""
