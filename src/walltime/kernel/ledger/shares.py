@@ -131,6 +131,4 @@ class Shares:
     def pairs(self, slot) -> list:
         """The job's shares as (node, cores): for checks and for a person."""
         s: cython.Py_ssize_t = slot
-        return [
-            divmod(self.at[k], 1 << 24) for k in range(self.first_of(s), self.last_of(s))
-        ]
+        return [divmod(self.at[k], 1 << 24) for k in range(self.first_of(s), self.last_of(s))]
