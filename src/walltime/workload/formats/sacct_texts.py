@@ -19,7 +19,7 @@ _MOMENT = rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|\d*|Unknown|None|N/A"
 _SPAN = rb"(?:\d+-)?[\d:.]*|UNLIMITED|Partition_Limit|INVALID"
 _COUNT = rb"(?:\d[\d.]*[KMGTP]?)?"
 _WORD = rb"\S*"
-_AMOUNTS = rb"[\w/:=.,()-]*"
+_AMOUNTS = rb"[\w/:=.,()@*+-]*"
 _SHAPES = {
     **dict.fromkeys((Role.JOB, Role.JOB_RAW), rb"\d+(?:[_+.]\S*)?"),
     **dict.fromkeys((Role.USER, Role.GROUP, Role.ACCOUNT, Role.PARTITION, Role.QOS), _WORD),

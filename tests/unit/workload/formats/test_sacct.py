@@ -325,6 +325,14 @@ def test_delimiters_in_several_texts_are_told_apart_by_the_columns_between(tmp_p
     assert jobs.notes["steps"] == 1
 
 
+def test_licences_of_a_server_stand_between_texts(tmp_path):
+    header = "JobID|JobName|Submit|Elapsed|State|AllocCPUS|AllocTRES|SubmitLine"
+    middle = "2024-03-01T12:00:00|00:10:00|COMPLETED|8|cpu=8,license/ansys@flex=2"
+    jobs = read_sacct(log(tmp_path, f"1|a|b|{middle}|sbatch x", f"2|a|{middle}|sbatch x | y", header=header))
+    assert jobs.column("job_id").tolist() == [1, 2]
+    assert [jobs.label_names("licences")[code] for code in jobs.column("licences")] == ["ansys_flex:2"] * 2
+
+
 def test_a_line_that_may_be_divided_in_two_ways_is_told(tmp_path):
     header = "JobID|JobName|AllocCPUS|Comment|Submit|Elapsed|State"
     lines = ["1|a|8|8|b|2024-03-01T12:00:00|00:10:00|COMPLETED", "2|a|8|b|2024-03-01T12:00:00|00:10:00|COMPLETED"]
