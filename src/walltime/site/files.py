@@ -45,6 +45,8 @@ _FIRST = (
     (r"switchname=|blockname=", TOPOLOGY),
     (r"autodetect=|name=\w+(\s|$)|nodename=.*\s(name=\w|autodetect=)", GRES),
 )
+_OF_CONF = re.compile(r"(nodename|partitionname)\s*=|include\s+\S", re.IGNORECASE)
+"""What slurm.conf has, and `scontrol show config` has not, where both are written with spaces beside the sign."""
 
 _JSON = (
     ("job_state", "`squeue --json` tells what runs and waits, not what ran: it is for the scenario's key `start`"),
@@ -85,7 +87,7 @@ def recognise(path: str | Path) -> str:
     first = lines[0] if lines else ""
     for pattern, kind in _FIRST:
         if re.match(pattern, first, re.IGNORECASE):
-            return kind
+            return CONF if kind == CONFIG and any(_OF_CONF.match(line) for line in lines) else kind
     known = {name for words in WORDS.values() for name in words.known} | {"include"}
     words = re.match(r"(\w+)\s*[= ]", first)
     if words is not None and words[1].lower() in known:

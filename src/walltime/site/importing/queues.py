@@ -66,11 +66,7 @@ class Queues:
         queue |= self._nodes(name, line, words)
         if words.get("default", "").upper() == "YES":
             queue["default"] = Said(True, self._source(line, "Default"))
-        for word, key in (("maxtime", "max_time"), ("defaulttime", "default_time")):
-            if (length := self._time(word, line, words)) is not None:
-                queue[key] = Said(write_time(length), self._source(line, word))
-        if "max_time" in queue and "default_time" not in queue:
-            queue["default_time"] = Said(queue["max_time"].value, "MaxTime, as DefaultTime is not given")
+        queue |= self._times(line, words)
         if len(self.tiers) > 1:
             queue["priority"] = Said(_tier(words), self._source(line, "PriorityTier", "Priority"))
         factor = words.get("priorityjobfactor", words.get("priority"))
@@ -113,6 +109,19 @@ class Queues:
         if len(own) == len(self.units):
             return {}
         return {"nodes": Said(split(compress(own)), self._source(line, "Nodes"))}
+
+    def _times(self, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+        """Its limit, and what a job without one has, which is the limit where no other is given or a longer one."""
+        most, usual = (self._time(word, line, words) for word in ("maxtime", "defaulttime"))
+        found: dict[str, Any] = {}
+        if most is not None:
+            found["max_time"] = Said(write_time(most), self._source(line, "maxtime"))
+        if usual is not None and (most is None or usual <= most):
+            found["default_time"] = Said(write_time(usual), self._source(line, "defaulttime"))
+        elif most is not None:
+            why = "is not given" if usual is None else "is longer"
+            found["default_time"] = Said(write_time(most), f"MaxTime, as DefaultTime {why}")
+        return found
 
     def _time(self, word: str, line: Line, words: Mapping[str, str]) -> int | None:
         try:

@@ -264,6 +264,13 @@ def test_a_job_without_a_limit_has_the_longest_where_no_default_is_given(site):
     assert (queues["batch"]["max_time"], queues["batch"]["default_time"]) == ("1d", "30m")
 
 
+def test_a_default_time_beyond_the_limit_is_the_limit(site):
+    change(site, "slurm.conf", "State=UP MaxTime=1-0", "State=UP MaxTime=1-0 DefaultTime=3:00:00")
+    queues = make(site).data["cluster"]["queues"]
+    assert (queues["gpu"]["max_time"], queues["gpu"]["default_time"]) == ("2h", "2h")
+    assert queues["batch"]["default_time"] == "30m"
+
+
 def test_limits_of_partitions_are_whole_minutes(site):
     (site / "slurm.conf").write_text(CONF.replace("DefaultTime=30", "DefaultTime=0:30").replace("2:00:00", "30:30"))
     queues = make(site).data["cluster"]["queues"]
@@ -665,6 +672,14 @@ def test_switches_are_groups_of_nodes(site):
 )
 def test_what_a_file_is_its_contents_tell(site, name, kind):
     assert recognise(site / name) == kind
+
+
+@pytest.mark.parametrize("last", ["include nodes.conf", "PartitionName = gpu Nodes=g1", "NodeName=cn[01-04]"])
+def test_slurm_conf_may_have_spaces_beside_the_sign(site, last):
+    (site / "aligned.conf").write_text(f"ClusterName      = small\nSlurmctldTimeout = 120\n{last}\n")
+    assert recognise(site / "aligned.conf") == "slurm.conf"
+    (site / "shown.txt").write_text("ClusterName      = small\nSlurmctldTimeout = 120 sec\n")
+    assert recognise(site / "shown.txt") == "show config"
 
 
 @pytest.mark.parametrize(
