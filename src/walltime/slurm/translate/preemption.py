@@ -12,7 +12,8 @@ from walltime.scenario import Cluster, Part
 
 QUEUE, QOS = "queue", "qos"
 TYPES = {QUEUE: "preempt/partition_prio", QOS: "preempt/qos"}
-MODES = {"requeue": "REQUEUE", "kill": "CANCEL", "suspend": "SUSPEND,GANG"}
+REQUEUE = "requeue"
+MODES = {REQUEUE: "REQUEUE", "kill": "CANCEL", "suspend": "SUSPEND,GANG"}
 YOUNGEST = "preempt_youngest_first"
 _KEY = "cluster.scheduler.preempt"
 
@@ -26,7 +27,7 @@ def find_problems(cluster: Cluster, told: bool = False) -> Iterator[tuple[str, s
     if part.name not in TYPES:
         yield _KEY, f"{part.name}: only {' and '.join(TYPES)}"
         return
-    mode = given.get("mode", "requeue")
+    mode = given.get("mode", REQUEUE)
     if mode not in MODES:
         yield f"{_KEY}.mode", f"{mode}: only {', '.join(MODES)}"
     if mode == "suspend" and part.name == QOS:
@@ -37,11 +38,17 @@ def find_problems(cluster: Cluster, told: bool = False) -> Iterator[tuple[str, s
         yield f"{_KEY}.grace", "the controller counts whole seconds"
     if part.name == QOS and cluster.scheduler.backfill.name == "none":
         yield _KEY, "qos without backfilling: an urgent job waits behind those before it"
-    if mode == "requeue" and cluster.interrupted == "fail" and cluster.failures:
+    if requeues(cluster) and cluster.interrupted == "fail" and cluster.failures:
         yield "cluster.interrupted", "fail, but preempted jobs wait again: the controller has one word for both"
     yield from _in_ranks(cluster, part)
     if not told:
         yield from _in_victims(cluster, part)
+
+
+def requeues(cluster: Cluster) -> bool:
+    """Whether preempted jobs wait again, which the controller lets none do that may not be put back."""
+    part = cluster.scheduler.preempt
+    return part is not None and part.parameters.get("mode", REQUEUE) == REQUEUE
 
 
 def _grace(part: Part) -> float:
@@ -87,7 +94,7 @@ def write_preemption(cluster: Cluster) -> list[str]:
     part = cluster.scheduler.preempt
     if part is None:
         return []
-    return [f"PreemptType={TYPES[part.name]}", f"PreemptMode={MODES[part.parameters.get('mode', 'requeue')]}"]
+    return [f"PreemptType={TYPES[part.name]}", f"PreemptMode={MODES[part.parameters.get('mode', REQUEUE)]}"]
 
 
 def parameters(cluster: Cluster) -> list[str]:

@@ -55,7 +55,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
             else []
         ),
         *preemption.write_preemption(cluster),
-        f"JobRequeue={0 if cluster.interrupted == 'fail' else 1}",
+        f"JobRequeue={0 if cluster.interrupted == 'fail' and not preemption.requeues(cluster) else 1}",
         *([f"AuthInfo=cred_expire={cluster.requeue_delay - 1:.0f}"] if cluster.requeue_delay else []),
         f"OverTimeLimit={'UNLIMITED' if extend else round(scenario.execution.overtime / 60)}",
         "EnforcePartLimits=ANY",  # a job that names several queues may run in those that take it

@@ -138,6 +138,12 @@ def test_a_higher_queue_displaces(mode, outcomes):
     assert result.jobs["state"].to_list() == ["cancelled" if mode == "kill" else "completed", "completed"]
 
 
+def test_what_is_preempted_waits_again_though_interrupted_jobs_fail():
+    scheduler = {"preempt": {"name": "queue"}}
+    result = run(two(queue=["low", "high"]), queues=QUEUES, scheduler=scheduler, interrupted="fail")
+    assert [row[3] for row in allocations(result, 1)] == ["preempted", "completed"]
+
+
 def test_a_higher_quality_displaces_and_leaves_a_grace():
     preempt = {"name": "qos", "ranks": {"urgent": 1}, "grace": 60}
     result = run(two(qos=["", "urgent"]), scheduler={"preempt": preempt})
