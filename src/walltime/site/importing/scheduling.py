@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from walltime.policy.registry import entries
@@ -16,6 +17,7 @@ LIST = "SchedulerParameters"
 YOUNGEST = "preempt_youngest_first"
 RHYTHM = "slurm"
 MODES = {"requeue": "requeue", "cancel": "kill", "suspend": "suspend"}
+KILLED = "preempted jobs are killed, as JobRequeue=0 says; one that was submitted with --requeue would wait again"
 PASSED_ON = (
     *("CompleteWait", "DependencyParameters", "EnforcePartLimits", "KillWait", "PreemptExemptTime", "ResvOverRun"),
 )
@@ -148,7 +150,8 @@ def write_preemption(
     if kind == "partition_prio":
         _tell_idle(associations, findings)
     part: dict[str, Any] = {"name": Said("qos" if kind == "qos" else "queue", settings.source("PreemptType"))}
-    chosen = next((ours for word, ours in MODES.items() if word in mode), "requeue")
+    modes = _find_modes(settings)
+    chosen = next((ours for word, ours in modes.items() if word in mode), modes["requeue"])
     if kind == "qos":
         if associations is None or not any(quality.preempts for quality in associations.qualities):
             findings.tell_instead(
@@ -157,12 +160,24 @@ def write_preemption(
             _tell_idle(associations, findings)
             return {}
         part["ranks"] = Said(_rank(associations, findings), qos)
-        chosen = _choose_mode(associations, chosen, findings)
+        chosen = _choose_mode(associations, chosen, modes, findings)
+    if modes != MODES and "requeue" in mode | _find_own_modes(associations if kind == "qos" else None):
+        findings.tell_instead("PreemptMode", "", NEARLY, KILLED)
     part["mode"] = Said(chosen, settings.source("PreemptMode"))
     part["victims"] = Said("youngest" if youngest else "smallest", f"{YOUNGEST} is {'' if youngest else 'not '}given")
     if grace := _find_grace(settings, associations, kind, chosen, findings):
         part["grace"] = Said(write_time(grace), qos if kind == "qos" else settings.conf.file)
     return {"preempt": part}
+
+
+def _find_modes(settings: Settings) -> dict[str, str]:
+    """What becomes of preempted jobs, by Slurm's word: the controller kills those that may not be put back."""
+    return MODES | ({} if settings.get("JobRequeue") == "1" else {"requeue": "kill"})
+
+
+def _find_own_modes(associations: Associations | None) -> set[str]:
+    """The words for it of single qualities of service."""
+    return {one.limits.get("PreemptMode", "").lower() for one in associations.qualities} if associations else set()
 
 
 def _tell_modes(settings: Settings, mode: set[str], findings: Findings) -> None:
@@ -201,21 +216,21 @@ def _rank(associations: Associations, findings: Findings) -> dict[str, int]:
     return {name: rank - zero for name, rank in ranks.items()}
 
 
-def _choose_mode(associations: Associations, chosen: str, findings: Findings) -> str:
+def _choose_mode(associations: Associations, chosen: str, modes: Mapping[str, str], findings: Findings) -> str:
     """What becomes of the preempted: one mode for all, that of the qualities that can be."""
     victims = {name for quality in associations.qualities for name in quality.preempts}
     found = []
     for quality in associations.qualities:
         own = quality.limits.get("PreemptMode", "").lower()
-        mode = MODES.get(own, chosen)
+        mode = modes.get(own, chosen)
         if quality.name in victims:
             found.append(mode)
         if own:
             findings.tell("QOS.PreemptMode", quality.name)
-    modes = sorted(set(found))
-    if len(modes) > 1:
+    different = set(found)
+    if len(different) > 1:
         findings.tell("QOS.PreemptMode", ", ".join(sorted(victims)), NEARLY, f"one mode for all: {found[0]}")
-    if "suspend" in modes:
+    if "suspend" in different:
         findings.tell("QOS.PreemptMode", "", NEARLY, "suspended jobs are requeued")
         return "requeue"
     return found[0] if found else chosen

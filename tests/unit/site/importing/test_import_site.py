@@ -396,6 +396,20 @@ def test_priority_and_preemption(site):
     }
 
 
+@pytest.mark.parametrize(("requeued", "mode"), [("1", "requeue"), ("0", "kill")])
+@pytest.mark.parametrize("own", ["", "requeue"])
+def test_preempted_jobs_that_may_not_be_put_back_are_killed(site, requeued, mode, own):
+    usual = "CANCEL" if own else "REQUEUE"
+    text = CONF.replace("PreemptMode=CANCEL", f"PreemptMode={usual}")
+    (site / "slurm.conf").write_text(text.replace("JobRequeue=0", f"JobRequeue={requeued}"))
+    modes = {"Name": "PreemptMode", "normal": "cluster", "idle": own, "part": "cluster"}
+    rows = (line.partition("|") for line in QOS.splitlines())
+    (site / "qos.txt").write_text("".join(f"{name}|{modes[name]}|{rest}\n" for name, _, rest in rows))
+    made = make(site)
+    assert made.data["cluster"]["scheduler"]["preempt"]["mode"] == mode
+    assert any("as JobRequeue=0 says" in line for line in made.findings.lines("nearly")) == (mode == "kill")
+
+
 def test_numbers_that_the_controller_does_not_take(site):
     words = "bf_interval=0,bf_window=50000,bf_resolution=-5,bf_max_job_array_resv=0,bf_max_job_test"
     (site / "slurm.conf").write_text(CONF.replace("bf_interval=45,bf_max_job_test", words))
