@@ -160,11 +160,12 @@ def write_threads(units: list[Unit], findings: Findings) -> dict[str, Any]:
 
 
 def write_licences(settings: Settings, findings: Findings) -> dict[str, Any]:
-    """The cluster's licences."""
+    """The cluster's licences, by the names that jobs of a log have."""
     if not settings.given("Licenses"):
         return {}
     findings.tell("Licenses")
-    return {"licences": Said(read_licences(settings.get("Licenses")), settings.source("Licenses"))}
+    there = {name.replace("@", "_"): count for name, count in read_licences(settings.get("Licenses")).items()}
+    return {"licences": Said(there, settings.source("Licenses"))}
 
 
 def _find_leaves(given: Given, settings: Settings, findings: Findings) -> dict[str, str]:

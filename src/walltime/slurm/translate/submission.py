@@ -279,6 +279,13 @@ def _shape(rows: Rows, row: int, site: Site) -> dict[str, int]:
     return shape
 
 
+def _name_licences(text: str, site: Site) -> str:
+    """What a job asks for, by the site's names: `ansys@server` is `ansys_server` in a log."""
+    names = {name.replace("@", "_"): name for name in site.licences}
+    parts = (part.partition(":") for part in text.split(","))
+    return ",".join(f"{names.get(name, name)}{colon}{count}" for name, colon, count in parts)
+
+
 def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, Any]:
     """Memory, GPUs and the rest where the site has them; elsewhere they are not asked for, as the record says."""
     wanted: dict[str, Any] = {}
@@ -286,7 +293,7 @@ def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
         wanted |= _memory(rows, row, dialect)
     wanted |= _generic(rows, row, site)
     if rows.label("licences", row) and site.licences:
-        wanted["licenses"] = rows.label("licences", row)
+        wanted["licenses"] = _name_licences(rows.label("licences", row), site)
     if rows.label("constraint", row) and any(node.features for node in site.nodes):
         wanted["features"] = rows.label("constraint", row)
     if rows.number("exclusive", row) > 0:

@@ -97,6 +97,15 @@ def test_the_machine(site):
     assert cluster["interrupted"] == "fail"
 
 
+def test_a_licence_of_a_server_has_the_name_that_a_log_gives_it(site):
+    change(site, "slurm.conf", "Licenses=matlab:3", "Licenses=matlab:3,ansys@flex:2")
+    change(site, "log.sacct", "cpu=2,gres/gpu=1", "cpu=2,gres/gpu=1,license/ansys@flex=1")
+    made = make(site)
+    assert made.data["cluster"]["licences"] == {"matlab": 3, "ansys_flex": 2}
+    (site / "site.yaml").write_text(made.text)
+    assert simulate(site / "site.yaml").jobs["state"].to_list() == ["completed", "completed"]
+
+
 def test_the_pause_of_a_job_that_is_put_back(site):
     assert make(site).data["cluster"]["requeue_delay"] == 121
     text = (site / "slurm.conf").read_text()

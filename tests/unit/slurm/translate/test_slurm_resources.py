@@ -17,7 +17,7 @@ SelectTypeParameters=CR_Core
 SchedulerType=sched/backfill
 TopologyPlugin=topology/tree
 GresTypes=gpu,fpga
-Licenses=matlab:2,ansys:1
+Licenses=matlab:2,ansys:1,cad@server:2
 NodeName=DEFAULT CPUs=8 CoresPerSocket=8
 NodeName=a[1-4] Feature=fast,ib Gres=gpu:a100:2,fpga:1
 NodeName=b[1-4] Feature=slow
@@ -59,6 +59,12 @@ def test_licences(zoo):
     found = zoo(4, licences=["matlab", "matlab:1", "matlab:1", "ansys:2"])
     assert [state for state, _, _ in found] == ["completed"] * 3 + ["rejected"]
     assert sorted(start > 100 for _, start, _ in found[:3]) == [False, False, True]
+
+
+def test_licences_of_a_server_are_asked_for_by_the_sites_name(zoo):
+    found = zoo(3, licences=["cad_server:2", "matlab:1,cad_server:1", "cad_server:3"])
+    assert [state for state, _, _ in found] == ["completed", "completed", "rejected"]
+    assert found[1][1] > 100 > found[0][1]
 
 
 def test_features(zoo):
