@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -21,6 +21,8 @@ from walltime.site.nodes import Node, find_state, make_nodes
 _GPU = "gpu"
 _LAST = 1 << 32
 """A weight beyond all others."""
+_MOST = 1 << 40
+"""So much of a resource, or more, a scenario does not take."""
 _IN_SERVICE = {
     *("UNKNOWN", "UP", "IDLE", "FUTURE", "ALLOC", "ALLOCATED", "MIX", "MIXED", "COMP", "COMPLETING", "PLANNED"),
     *("RESERVED", "RESUME"),
@@ -67,7 +69,11 @@ def read_machine(given: Given, settings: Settings, findings: Findings, cloud: bo
     for node in nodes:
         line, words = described[node.name]
         with of_line(line):
-            units.append(_make_unit(node, line, words, counted, leaves.get(node.name)))
+            unit = _make_unit(node, line, words, counted, leaves.get(node.name))
+        many = [name for name, amount in unit.resources if amount >= _MOST]
+        for name in many:
+            findings.tell("NodeName.Gres", f"{name} of {line.name}", NOT, "more of it than can be counted")
+        units.append(replace(unit, resources=tuple(pair for pair in unit.resources if pair[0] not in many)))
     for line, words in given.conf.resolve("nodename"):
         _tell_words(line, words, findings)
     for line in given.conf.lines:

@@ -106,6 +106,14 @@ def test_a_licence_of_a_server_has_the_name_that_a_log_gives_it(site):
     assert simulate(site / "site.yaml").jobs["state"].to_list() == ["completed", "completed"]
 
 
+def test_resources_beyond_what_is_counted_are_left_out_and_told(site):
+    (site / "nodes.conf").write_text(NODES.replace("gpu:a100:2", "gpu:a100:2,nvme:2T,scratch:1023G"))
+    (site / "slurm.conf").write_text(CONF.replace("GresTypes=gpu", "GresTypes=gpu,nvme,scratch"))
+    made = make(site)
+    assert made.data["cluster"]["nodes"][1]["resources"] == {"scratch": 1023 << 30}
+    assert any("nvme of g1" in line for line in made.findings.lines("not"))
+
+
 def test_the_pause_of_a_job_that_is_put_back(site):
     assert make(site).data["cluster"]["requeue_delay"] == 121
     text = (site / "slurm.conf").read_text()
