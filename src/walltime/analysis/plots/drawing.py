@@ -181,12 +181,21 @@ def _set_axis(axes: Axes, which: str, axis: Axis, chart: Chart, count: int, widt
     low, high = low if axis.low is None else axis.low, high if axis.high is None else axis.high
     if axis.low is not None and axis.high is None and axis.kind in ("count", "duration"):
         high = max(high, low + 1)  # no job waits: not a thousandth of a second
-    if axis.log and high / max(low, 1e-300) < 1.01:
-        low, high = low / 2, high * 2
+    if axis.log:
+        low, high = _widen(low, high)
+    elif low == high:
+        high = low + 1  # an instant, as of a result in which no time passes
     getattr(axes, f"set_{which}lim")(low, high)
     side.set_minor_locator(_none())
     ticks = find_ticks(axis, low, high, count, chart.clock)
     side.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
+
+
+def _widen(low: float, high: float) -> tuple[float, float]:
+    """Limits of a logarithmic axis: a decade where nothing is shown, twice either way where all is one value."""
+    if low <= 0:
+        low, high = (high / 10, high) if high > 1 else (1.0, 10.0)
+    return (low / 2, high * 2) if high / low < 1.01 else (low, high)
 
 
 def _thin(names: Sequence[str], which: str, count: int, width: float) -> list[str]:

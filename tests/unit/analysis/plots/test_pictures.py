@@ -152,6 +152,22 @@ def test_hostile_names_are_only_names() -> None:
             assert b"<script" not in data
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("kind", "job", "until"),
+    [
+        *(("queue", {"run_time": [0]}, None), ("queue", {"run_time": [10], "cores": [9]}, None)),
+        *(("details", {"run_time": [10], "cores": [9]}, None), ("fairness", {"run_time": [10], "user": ["ann"]}, "1s")),
+    ],
+)
+def test_a_result_of_one_instant_or_without_a_start_is_drawn_without_a_warning(
+    kind: str, job: dict[str, Any], until: str | None
+) -> None:
+    jobs = walltime.Workload.from_columns(submit=[0], **job)
+    shown = walltime.simulate(jobs, cores=4, until=until)
+    assert plot(kind, shown).render("png", 50)
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_files_are_written_whole_and_the_same_each_time(
     format: str, results: list[walltime.Result], tmp_path: Path
