@@ -54,7 +54,7 @@ def _draw(workload: Workload, run: np.ndarray, missing: np.ndarray, seed: int) -
             value="model",
             file=workload.source or None,
         )
-    ratio = workload.column("run_time")[known] / workload.column("requested_time")[known]
+    ratio = workload.column("run_time")[known] / np.maximum(workload.column("requested_time")[known], 1)
     accuracy = np.sort(np.minimum(ratio, 1.0))
     draws = uniforms(seed, "missing_request", workload.column("job_id")[missing])
     picked = accuracy[(draws * len(accuracy)).astype(np.int64)]

@@ -49,6 +49,11 @@ def test_model_draws_from_the_accuracy_of_the_others():
     assert values[:2000] == requests[:2000]
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_request_of_no_time_is_one_that_was_outrun():
+    assert filled(trace([0, None], runs=[10, 30]), "model") == ([0, 30], 1)
+
+
 def test_model_depends_on_the_job_not_on_its_neighbours():
     jobs = trace([20, 30, 90, *[None] * 20])
     whole = dict(zip(jobs.column("job_id").tolist(), filled(jobs, "model", 1)[0], strict=True))

@@ -65,6 +65,7 @@ def count_bins(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def describe(values: pl.Series) -> dict[str, Any]:
     """How many values, their extremes, mean, standard deviation and quantiles; None where there are no values."""
+    values = values.drop_nulls()
     own: dict[str, Any] = {"jobs": len(values)}
     own |= {"min": values.min(), "mean": values.mean(), "deviation": values.std(), "max": values.max()}
     return own | {key: values.quantile(share, "linear") for key, share in QUANTILES.items()}
@@ -85,13 +86,13 @@ def _classes(result: Shown) -> Iterator[tuple[str, str, pl.DataFrame]]:
 
 
 def find_ended(result: Shown) -> pl.DataFrame:
-    """The jobs that have started and ended, with `slowdown`, `accuracy` and `turnaround`."""
+    """The jobs that have started and ended, with `slowdown`, `turnaround` and `accuracy`, which a job that asked for no
+    time has not."""
     seen = in_experiment(result.record).jobs
     jobs = seen.with_columns(pl.Series("slowdown", slowdown_column(seen)))
     jobs = jobs.filter(pl.col("start").is_not_null(), pl.col("end").is_not_null())
-    return jobs.with_columns(
-        accuracy=pl.col("run_time") / pl.col("requested_time"), turnaround=pl.col("end") - pl.col("submit")
-    )
+    asked = pl.when(pl.col("requested_time") > 0).then(pl.col("requested_time"))
+    return jobs.with_columns(accuracy=pl.col("run_time") / asked, turnaround=pl.col("end") - pl.col("submit"))
 
 
 def core_hours() -> pl.Expr:

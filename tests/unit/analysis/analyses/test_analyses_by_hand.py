@@ -56,6 +56,17 @@ def test_the_interval_and_the_phases_can_be_set(result):
             measure_minutes(result, **mistaken)
 
 
+def test_a_job_that_asked_for_no_time_has_no_accuracy(tmp_path):
+    jobs = walltime.Workload.from_columns(submit=[0, 1], run_time=[0, 5], requested_time=[0, 20])
+    walltime.simulate(jobs, cores=2).save(tmp_path / "out")
+    done = CliRunner().invoke(app, ["analyse", "sizes", str(tmp_path / "out"), "--json"], catch_exceptions=False)
+    rows = json.loads(done.stdout)["results"][0]["tables"]["sizes"]
+    found = next(row for row in rows if row["variable"] == "accuracy")
+    assert (found["jobs"], found["min"], found["mean"], found["max"]) == (1, 0.25, 0.25, 0.25)
+    counted = count_distributions(walltime.load(tmp_path / "out")).filter(by="all", variable="accuracy")
+    assert counted["jobs"].to_list() == [1]
+
+
 def test_use_is_over_the_time_in_which_the_experiment_is_submitted(result):
     """From 30 s to 150 s: 30 s of 4 cores, 30 s of 2, 30 s of 4, 30 s of 2."""
     assert measure_use(result) == {"utilization": pytest.approx(0.75), "useful": pytest.approx(0.75)}
