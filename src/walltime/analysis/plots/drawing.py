@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 import warnings
@@ -202,9 +203,17 @@ def _thin(names: Sequence[str], which: str, count: int, width: float) -> list[st
     """Names below an axis, every so many of them where they would touch; beside one, no wider than a third."""
     if which == "y":
         return list(short_names(names, max(12, int(width * 5.5))))
-    letters = max((len(name) for name in names), default=1)
-    every = max(1, math.ceil(len(names) * (letters + 1.5) / (count * 10)))
+    room = count * 10 / max(1, len(names))
+    every = next((n for n in range(1, len(names)) if _fit(names[::n], n * room)), max(1, len(names)))
     return [name if number % every == 0 else "" for number, name in enumerate(names)]
+
+
+def _fit(names: Sequence[str], room: float) -> bool:
+    """Whether names so many letters apart do not touch, and the outer ones stay on the page."""
+    lengths = [len(name) for name in names]
+    return max(lengths[0], lengths[-1]) <= 1.2 * room and all(
+        one + other + 3 <= 2 * room for one, other in itertools.pairwise(lengths)
+    )
 
 
 def _none() -> Any:

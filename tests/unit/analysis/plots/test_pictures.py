@@ -6,12 +6,15 @@ import itertools
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import walltime
 from walltime.analysis.charts import KINDS
+from walltime.analysis.charts.chart import Axis, Cells, Chart, Panel
 from walltime.analysis.charts.palette import THEMES
 from walltime.analysis.plots import FORMATS, plot
+from walltime.analysis.plots.drawing import draw
 from walltime.core.errors import InputError
 from walltime.core.tables import STATES
 from walltime.core.time import format_duration
@@ -150,6 +153,22 @@ def test_hostile_names_are_only_names() -> None:
         for format in ("png", "svg"):
             data = plot(kind, result, **options).render(format, 50)
             assert b"<script" not in data
+
+
+def test_a_long_name_below_an_axis_leaves_room_for_short_ones_beside_it() -> None:
+    def show(*names: str) -> list[str]:
+        edges = [np.arange(count + 1) - 0.5 for count in (len(names), 1)]
+        cells = Cells(*edges, np.zeros((1, len(names))), Axis("wait", low=0, high=1))
+        axes = Axis("order", "category", categories=names), Axis("policy", "category", categories=("easy",))
+        figure = draw(Chart("heat-map", "Wait", (Panel(*axes, (cells,)),)), THEMES["light"], width=8)
+        seen = texts(figure)
+        boxes = [box for text, box in seen if text in names]
+        assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+        return [text for text, _ in seen if text in names]
+
+    wide = "fairshare formula=fair-tree"
+    assert show("fcfs", "sjf", wide) == ["fcfs", "sjf", wide]
+    assert show(*(f"{wide} {number}" for number in range(9)))[:2] != [f"{wide} 0", f"{wide} 1"]
 
 
 @pytest.mark.filterwarnings("error")
