@@ -90,7 +90,7 @@ def summarise(
         "deadlines": (record.facts.get("conditions") or {}).get("deadlines"),
         "workflows": sum_up_workflows(record),
         "closed_loop": sum_up_users(seen),
-        "held": dict(record.facts.get("held") or {}),
+        "held": None if record.facts.get("held") is None else dict(record.facts["held"]),
         "backfilled": int(record.jobs["backfilled"].sum() or 0),
         "perfect_estimates": int(record.facts.get("perfect_estimates") or 0),
         **_measure_use(record, seen, window),

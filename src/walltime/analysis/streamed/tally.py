@@ -181,7 +181,7 @@ class Tally:
             "deadlines": (facts.get("conditions") or {}).get("deadlines"),
             "workflows": [],
             "closed_loop": None,
-            "held": dict(facts.get("held") or {}),
+            "held": None if facts.get("held") is None else dict(facts["held"]),
             "backfilled": sums["backfilled"],
             "perfect_estimates": int(facts.get("perfect_estimates") or 0),
             **self._measure_use(self._window(warmup, cooldown)),
