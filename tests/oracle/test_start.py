@@ -94,13 +94,18 @@ def test_limits_do_not_stop_what_runs_already(today):
 
 
 def test_running_jobs_that_a_rule_would_never_let_in_are_refused(today):
-    with pytest.raises(InputError, match="rule"):
+    with pytest.raises(InputError, match="rule") as caught:
         today(limits=[{"user": "ann", "running_cores": 4}])
+    assert caught.value.value == "101"
+    with pytest.raises(InputError, match="rule") as caught:  # its place in the order of submission is the second
+        today(squeue=SQUEUE.replace("102|", "102_7|"), limits=[{"user": "bo", "running_cores": 1}])
+    assert caught.value.value == "102_7"
 
 
 def test_running_jobs_that_do_not_fit_are_refused(today):
-    with pytest.raises(InputError, match="do not all fit"):
-        today(cores=7)
+    with pytest.raises(InputError, match="do not all fit") as caught:
+        today(squeue=SQUEUE.replace("102|", "102_7|"), cores=7)
+    assert caught.value.value == "102_7"
 
 
 def test_a_job_without_a_limit_needs_one_from_its_queue(today):

@@ -17,7 +17,9 @@ cdef class Placements(Source):
     # (node, cores) of those that tell where they run, and which of these is a row's
     cdef list where
     cdef object codes
+    cdef object workload
     cdef Py_ssize_t placed
+    cdef object name(self, long long row)
     cdef int look_ahead(self) except -1
     cpdef fire(self, long long now)
     cdef Py_ssize_t find(self, long long row) except? -1

@@ -104,6 +104,7 @@ class Placements(Source):
     def __init__(self, workload, nodes=0) -> None:
         Source.__init__(self)
         started = workload.column("started")
+        self.workload = workload
         self.where = [read_places(text, nodes) for text in workload.label_names("running_on")] if nodes else []
         self.codes = workload.column("running_on")
         for row in np.flatnonzero(self.codes >= 0).tolist() if nodes else ():
@@ -115,6 +116,10 @@ class Placements(Source):
         self.times = np.ascontiguousarray(started[self.rows], np.int64)
         self.placed = 0
         self.look_ahead()
+
+    def name(self, row):
+        """What the snapshot calls the job: its name, else its number."""
+        return self.workload.column("name")[row] or int(self.workload.column("job_id")[row])
 
     def look_ahead(self):
         self.next = self.times[self.placed] if self.placed < len(self.times) else NEVER
@@ -129,14 +134,14 @@ class Placements(Source):
                 raise InputError(
                     "a job that runs already is refused by a rule of the scenario, or was cancelled before: "
                     + "; ".join(getattr(self.engine, "reasons", ())),
-                    value=f"job {row + 1} in order of submission",
+                    value=self.name(row),
                 )
             where = self.where[self.codes[row]] if self.where and self.codes[row] >= 0 else None
             if not self.engine.start_as_running(slot, where):
                 raise InputError(
                     "the jobs that run already do not all fit the cluster; the first without room "
                     f"(at {now / SECOND:g} s)",
-                    value=int(self.engine.jobs.at[slot].job_id),
+                    value=self.name(row),
                 )
             self.placed += 1
             self.look_ahead()
