@@ -292,8 +292,8 @@ def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
     if site.counts_memory:
         wanted |= _memory(rows, row, dialect)
     wanted |= _generic(rows, row, site)
-    if rows.label("licences", row) and site.licences:
-        wanted["licenses"] = _name_licences(rows.label("licences", row), site)
+    if (licences := rows.label("licences", row)) and site.licences:
+        wanted["licenses"] = _name_licences(licences, site)
     if rows.label("constraint", row) and any(node.features for node in site.nodes):
         wanted["features"] = rows.label("constraint", row)
     if rows.number("exclusive", row) > 0:
