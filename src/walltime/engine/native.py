@@ -383,6 +383,7 @@ def _facts(scenario: Scenario, workload: Any, simulation: Simulation, arrivals: 
         "submitted": simulation.jobs.entered,
         "skipped": dict(notes.get("skipped", {})),
         **({"renumbered": notes["renumbered"]} if "renumbered" in notes else {}),
+        **({"log_clusters": notes["log_clusters"]} if "log_clusters" in notes else {}),
         "perfect_estimates": simulation.jobs.entered if oracle else notes.get("perfect_estimates", 0),
         "oracle": oracle,
         "ignored": {},

@@ -66,6 +66,7 @@ def describe(workload: Workload, cores: int | None = None) -> dict[str, Any]:
         "arrivals_by_hour": _arrivals_by_hour(workload),
         "extra_columns": workload.notes.get("extra_columns", 0),
         "unused_properties": dict(workload.notes.get("unused_properties", {})),
+        "log_clusters": list(workload.notes.get("log_clusters", ())),
         "heterogeneous": workload.notes.get("heterogeneous", 0),
         "steps": workload.notes.get("steps", 0),
         "eligible_later": workload.notes.get("eligible_later", 0),

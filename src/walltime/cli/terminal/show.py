@@ -165,6 +165,12 @@ def _skipped(summary: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def tell_clusters(names: Sequence[str]) -> str:
+    """That a log of sacct has the jobs of several clusters."""
+    told = ", ".join(names)
+    return f"the log has jobs of {len(names)} clusters ({told}), taken for one's; `sacct -M NAME` prints those of one"
+
+
 def _common_notes(summary: Mapping[str, Any]) -> list[str]:
     """What else is the same under every policy, as it comes from the workload and the machine."""
     notes = []
@@ -175,6 +181,8 @@ def _common_notes(summary: Mapping[str, Any]) -> list[str]:
             f"Not looked at: the {what} that {count_jobs(count)} ask for; "
             "the cluster does not tell what its nodes have."
         )
+    if clusters := summary.get("facts", {}).get("log_clusters"):
+        notes.append(f"Careful: {tell_clusters(clusters)}.")
     notes += [f"Names on one side only: {text}." for text in summary.get("facts", {}).get("strangers", ())]
     if count := summary.get("facts", {}).get("preceding_ignored"):
         notes.append(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.terminal.console import emit, out, say
+from walltime.cli.terminal.show import tell_clusters
 from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
@@ -272,6 +273,8 @@ def _remarks(facts: dict[str, Any]) -> list[str]:
         remarks.append(f"{facts['steps']:,} lines of job steps were passed over")
     if facts["eligible_later"]:
         remarks.append(f"{facts['eligible_later']:,} jobs became eligible after their submission: that is their begin")
+    if facts["log_clusters"]:
+        remarks.append(tell_clusters(facts["log_clusters"]))
     remarks += facts["problems"]
     if facts["unsorted"]:
         remarks.append("the file is not in order of submission; it was sorted")

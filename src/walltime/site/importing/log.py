@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from walltime.core.reading import reading
+from walltime.workload.formats.sacct_texts import FREE_TEXT
 
 _PART = re.compile(rb"(\d+(?:_\d+)?)\+\d+")
 _TELLING = (
@@ -45,6 +46,20 @@ def has_uneven_jobs(path: str | Path) -> bool:
                 if first.setdefault(match[1], told) != told:
                     return True
     return False
+
+
+def find_clusters(path: Path) -> list[str]:
+    """The clusters whose jobs a log of sacct has, where it tells them; none for another kind of log."""
+    if path.is_dir() or path.suffix.lower() == ".parquet":
+        return []
+    found: set[bytes] = set()
+    with reading(path) as file:
+        lines = iter(file)
+        heads = next(lines, b"").removeprefix(b"\xef\xbb\xbf").strip().lower().split(b"|")
+        place = heads.index(b"cluster") if b"jobid" in heads and b"cluster" in heads else -1
+        if place >= 0 and not any(head.decode("utf-8", "replace") in FREE_TEXT for head in heads[:place]):
+            found = {cells[place] for line in lines if len(cells := line.split(b"|", place + 1)) > place + 1}
+    return sorted(name.decode("utf-8", "replace") for name in found - {b""})
 
 
 def tells_memory(path: Path) -> bool:

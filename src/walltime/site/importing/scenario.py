@@ -16,7 +16,7 @@ from walltime.site.associations import Associations
 from walltime.site.conf import Line
 from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
-from walltime.site.importing.log import has_uneven_jobs
+from walltime.site.importing.log import find_clusters, has_uneven_jobs
 from walltime.site.importing.machine import Unit, read_machine, write_licences, write_nodes, write_threads
 from walltime.site.importing.memory import write_memory
 from walltime.site.importing.outages import write_failures, write_windows
@@ -87,7 +87,16 @@ def import_site(
         tree |= {"slurm": controller} if controller else {}
         _tell_rest(settings, findings)
         head = _describe(given, findings)
-        return Imported(plain(tree), write(tree, head), findings, (*notes, *told), given.files)
+        others = _find_other_clusters(given, settings.get("ClusterName").lower())
+        return Imported(plain(tree), write(tree, head), findings, (*notes, *told, *others), given.files)
+
+
+def _find_other_clusters(given: Given, own: str) -> list[str]:
+    """A word on a log with jobs of other clusters than the site's, which are taken for its own."""
+    found = find_clusters(Path(given.log)) if given.log is not None else []
+    others = [name for name in found if name.lower() != own]
+    what = f"{given.log}: has jobs of other clusters than {own} ({', '.join(others)}); `sacct -M {own}` leaves them out"
+    return [what] if others and own else []
 
 
 def _find_words(release: str) -> Words:

@@ -13,6 +13,7 @@ dropped and told with its number. All are counted in `Workload.notes`:
 
 - `lines`: records of jobs, kept or not; `steps`: lines passed over; `skipped`: records dropped, by reason;
 - `problems`: the first malformed lines as texts with file and line;
+- `log_clusters`: the names of the clusters whose jobs the log has, where they are several;
 - `missing_request`, `overlong`, `unsorted`, `duplicate_ids`: as for SWF; `eligible_later`: jobs with a `begin`;
 - `delimiters_in_text`: lines with the delimiter inside a job's name or another text, which were put together again;
 - `heterogeneous`: jobs that were put together from several parts (`12+0`, `12+1`).
@@ -21,6 +22,7 @@ dropped and told with its number. All are counted in `Workload.notes`:
 from __future__ import annotations
 
 import datetime
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -44,6 +46,8 @@ _BLOCK = 1 << 22  # bytes read at once
 _LONGEST_LINE = 1 << 20
 _ROWS = 1 << 16
 _QUARTER = 900
+_CLUSTERS = 20
+"""So many are told apart."""
 _DELIMITERS = "|;\t,^~"
 
 Batch = tuple[dict[str, Any], dict[str, Any]]
@@ -74,7 +78,7 @@ def read_sacct(
     joined = log.join_parts(join_columns(parts))
     scanner = log.scanner
     notes = dict(totals) | {"skipped": dict(skipped), "unsorted": not scanner.in_order, "problems": log.problems()}
-    notes["heterogeneous"] = log.heterogeneous.count
+    notes |= {"heterogeneous": log.heterogeneous.count} | log.cluster_names()
     joined["job_id"], notes["duplicate_ids"] = number_apart(joined["job_id"])
     moved = _move_to_zero(joined)
     return log.workload(sort_by_submission(joined), notes, moved)
@@ -115,6 +119,8 @@ class _Log:
         self.delimiter = delimiter
         self.ordered_only = ordered_only
         self.heterogeneous = HeterogeneousJobs()
+        self.clusters: set[bytes] = set()
+        self._cluster: re.Pattern[bytes] | None = None
         self.scanner: Scanner
 
     def batches(self, rows: int) -> Iterator[Batch]:
@@ -146,6 +152,8 @@ class _Log:
         if header and header in data:  # logs joined end to end repeat it; an empty line keeps the count
             data = (b"\n" + data[:end]).replace(b"\n" + header, b"\n\n")[1:]
             end = len(data)
+        if self._cluster is not None and len(self.clusters) < _CLUSTERS:
+            self.clusters.update(self._cluster.findall(data, 0, end))
         at = self.scanner.scan(data, 0, end)
         while at < end:
             yield self.scanner.take()
@@ -166,6 +174,8 @@ class _Log:
         plain = [name.partition("%")[0].strip().lower() for name in names]
         roles = self._find_roles(plain)
         free = [place for place, name in enumerate(plain) if name in FREE_TEXT]
+        if "cluster" in plain and plain.index("cluster") < min(free, default=len(plain)):
+            self._cluster = find_cell(plain.index("cluster"), delimiter)
         one = free[0] if len(free) == 1 else -1
         apart = Texts(plain, text.endswith(delimiter)) if len(free) > 1 else None
         self.scanner = Scanner(
@@ -205,8 +215,13 @@ class _Log:
         """A batch of a stream, with what was found in it."""
         before = self.heterogeneous.count
         joined = self.join_parts(columns)
-        notes = notes | {"unsorted": False, "problems": self.problems()}
+        notes = notes | {"unsorted": False, "problems": self.problems()} | self.cluster_names()
         return self.workload(joined, notes | {"heterogeneous": self.heterogeneous.count - before})
+
+    def cluster_names(self) -> dict[str, list[str]]:
+        """The note on the clusters whose jobs these are, where they are several; steps tell theirs, too."""
+        names = sorted(name.decode("utf-8", "replace") for name in self.clusters if name)
+        return {"log_clusters": names} if len(names) > 1 else {}
 
     def problems(self) -> list[str]:
         """The first malformed lines, each as one sentence with its place."""
@@ -236,6 +251,12 @@ class _Log:
                 for reason, times in self.scanner.skipped_at().items()
             },
         )
+
+
+def find_cell(column: int, delimiter: str) -> re.Pattern[bytes]:
+    """Finds the contents of a column in all lines."""
+    sign = re.escape(delimiter.encode())
+    return re.compile(rb"^(?:[^\n%b]*%b){%d}([^\r\n%b]*)" % (sign, sign, column, sign), re.MULTILINE)
 
 
 def zone_offset(timezone: str | None) -> Callable[[int], int]:

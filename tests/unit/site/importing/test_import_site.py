@@ -114,6 +114,16 @@ def test_resources_beyond_what_is_counted_are_left_out_and_told(site):
     assert any("nvme of g1" in line for line in made.findings.lines("not"))
 
 
+def test_jobs_of_another_cluster_in_the_log_are_told(site):
+    assert not any("other clusters" in note for note in make(site).notes)
+    heads, *lines = LOG.splitlines()
+    both = [f"{name}|{line}" for name, line in zip(("small", "other"), lines, strict=True)]
+    (site / "log.sacct").write_text("\n".join([f"Cluster|{heads}", *both]) + "\n")
+    assert any("has jobs of other clusters than small (other)" in note for note in make(site).notes)
+    (site / "log.sacct").write_text("\n".join([f"Cluster|{heads}", both[0]]) + "\n")
+    assert not any("other clusters" in note for note in make(site).notes)
+
+
 def test_the_pause_of_a_job_that_is_put_back(site):
     assert make(site).data["cluster"]["requeue_delay"] == 121
     text = (site / "slurm.conf").read_text()

@@ -10,6 +10,7 @@ import pytest
 
 from walltime import simulate
 from walltime.core.errors import InputError, UnsupportedError
+from walltime.workload.describe import describe
 from walltime.workload.formats import find_format, read, read_batches
 from walltime.workload.formats.sacct import read_sacct
 from walltime.workload.formats.sacct_fields import count_gpus
@@ -323,6 +324,19 @@ def test_delimiters_in_several_texts_are_told_apart_by_the_columns_between(tmp_p
     assert [jobs.label_names("user")[code] for code in jobs.column("user")] == ["ann", "bo", "ann"]
     assert jobs.notes["delimiters_in_text"] == 2 + 1
     assert jobs.notes["steps"] == 1
+
+
+def test_the_clusters_of_a_log_are_told_where_they_are_several(tmp_path):
+    header = "JobID|Cluster|JobName|Submit|Elapsed|State|AllocCPUS"
+    rest = "2024-03-01T12:00:00|00:10:00|COMPLETED|8"
+    lines = [f"1|alpha|a|b|{rest}", f"2|bêta|a|{rest}", f"3.batch|alpha|x|{rest}", f"4||x|{rest}"]
+    jobs = read_sacct(log(tmp_path, *lines, header=header))
+    assert jobs.notes["log_clusters"] == ["alpha", "bêta"]
+    assert simulate(jobs, cores=8).record.facts["log_clusters"] == ["alpha", "bêta"]
+    assert describe(jobs)["log_clusters"] == ["alpha", "bêta"]
+    assert "log_clusters" not in read_sacct(log(tmp_path, lines[0], lines[3], header=header)).notes
+    behind = "JobID|JobName|Cluster|Submit|Elapsed|State|AllocCPUS"  # a name may hold the delimiter
+    assert "log_clusters" not in read_sacct(log(tmp_path, f"1|a|b|alpha|{rest}", header=behind)).notes
 
 
 def test_licences_of_a_server_stand_between_texts(tmp_path):
