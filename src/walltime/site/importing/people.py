@@ -101,8 +101,8 @@ def write_accounts(associations: Associations, source: str, findings: Findings) 
             homes[entry.user] = entry.account
     for entry in associations.entries:
         if entry.user is not None:
-            if entry.share not in (1, None) and shares.setdefault(entry.user, entry.share or 0) != entry.share:
-                findings.tell("Association.Fairshare", entry.user, NEARLY, "one share in all accounts of a user")
+            if entry.share not in (1, None):
+                shares.setdefault(entry.user, entry.share or 0)
             continue
         account = accounts[entry.account]
         if entry.parent not in ("root", ""):
@@ -121,8 +121,25 @@ def write_accounts(associations: Associations, source: str, findings: Findings) 
     if not accounts:
         return {}
     findings.tell("Association.Fairshare", verdict=EXACTLY)
+    _tell_users(associations, shares, findings)
     written = {name: Said(account, source) for name, account in accounts.items()}
     return {"accounts": written} | ({"shares": Said(shares, source)} if shares else {})
+
+
+def _tell_users(associations: Associations, shares: Mapping[str, int], findings: Findings) -> None:
+    """What users have in an account that a scenario has no word for."""
+    own = {entry.account: entry.limits.get("Priority", "0") for entry in associations.entries if entry.user is None}
+    for entry in associations.entries:
+        if entry.user is None:
+            continue
+        if entry.share is None:
+            how = "parent: a user has 1 share of its account's"
+            findings.tell("Association.Fairshare", entry.user, NEARLY, how)
+        elif entry.share != shares.get(entry.user, 1):
+            findings.tell("Association.Fairshare", entry.user, NEARLY, "one share in all accounts of a user")
+        above = own.get(entry.account, "0")
+        if entry.limits.get("Priority", above) != above:
+            findings.tell("Association.Priority", entry.user, NOT, "a user's jobs have the priority of the account")
 
 
 def write_limits(

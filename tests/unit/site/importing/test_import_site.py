@@ -353,6 +353,19 @@ def test_accounts_shares_and_limits(site):
     ]
 
 
+def test_what_users_have_beside_their_accounts_is_told(site):
+    lines = DUMP.replace("Fairshare=4", "Fairshare=4:Priority=7").replace("User - 'cy'", "User - 'cy':Fairshare=parent")
+    (site / "dump.txt").write_text(lines + "User - 'ann'\nUser - 'di':Fairshare=2\nUser - 'ed':Fairshare=2\n")
+    made = make(site)
+    assert made.data["cluster"]["shares"] == {"ann": 4, "di": 2, "ed": 2}
+    nearly, refused = made.findings.lines("nearly"), made.findings.lines("not")
+    assert any("Fairshare (ann): one share in all accounts" in line for line in nearly)
+    assert any("Fairshare (cy): parent: a user has 1 share" in line for line in nearly)
+    assert any("Association.Priority (ann)" in line for line in refused)
+    (site / "dump.txt").write_text(DUMP.replace("Fairshare=3", "Fairshare=3:Priority=9"))
+    assert not any("Association.Priority" in line for line in make(site).findings.lines("not"))
+
+
 def test_what_a_user_has_in_one_partition_alone_is_told(site):
     own = "User - 'bo':Partition='gpu':MaxJobs=1:Fairshare=3\nUser - 'di':Partition='gpu':GrpTRES=cpu=3\n"
     (site / "dump.txt").write_text(DUMP + own)
