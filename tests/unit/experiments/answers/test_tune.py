@@ -11,6 +11,7 @@ from walltime.experiments.answers.choices import Choice, find_present, name_sett
 from walltime.experiments.answers.conditions import Condition
 from walltime.experiments.answers.losers import Nobody
 from walltime.experiments.answers.points import Points
+from walltime.experiments.answers.proposals import Proposals
 from walltime.experiments.answers.tune import Objective, Wish, tune
 from walltime.experiments.store import Store
 
@@ -172,3 +173,18 @@ def test_a_front_of_two_objectives_under_a_constraint(scenario, tmp_path):
         assert verdict.before == pytest.approx(sum(points.values("present", "mean_wait")[2:5]) / 3)
         assert found.as_dict()["front"] == [one.number for one in found.front]
         assert [panel.x.label for panel in found.draw().panels] == ["mean_wait"]
+
+
+def test_no_setting_is_tried_again_while_others_are_left():
+    choices = [Choice.parse("a=x,y,z"), Choice.parse("b=1..7:2"), Choice.parse("c=1..2 log")]
+    for seed in range(3):
+        proposals = Proposals(choices, [True], seed=seed, batch=5)
+        proposals.begin_with({"a": 1, "b": 3, "c": 2})
+        tried = []
+        for _ in range(5):
+            asked = proposals.ask()
+            tried += [tuple(one.values()) for one in asked]
+            proposals.tell([([float(one["b"] * one["c"])], []) for one in asked])
+        assert tried[0] == ("y", 3, 2)
+        assert len(set(tried[:24])) == 24  # all there are
+        assert tried[24] in tried[:24]
