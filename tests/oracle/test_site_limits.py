@@ -420,3 +420,15 @@ def test_a_limit_that_moves_elsewhere_lets_in_a_job_with_a_choice_of_queues(sche
         job(1, 10, 1, user="ann", queue="left,also"),
     )
     assert got.starts == [0, 10]
+
+
+def test_a_promise_whose_queue_is_at_a_limit_is_lost_where_another_queue_has_no_room(schedule):
+    """`small` may have one job; it has four cores, as `large`. A and B have their places there at 0, C its own in
+    `large`. A fills the limit, and C keeps `large`: so B, which may be in either, waits until 10."""
+    nodes = [{"name": "s", "cores": 4, "count": 1}, {"name": "l", "cores": 4, "count": 1}]
+    queues = {"small": {"nodes": "s", "running_jobs": 1}, "large": {"nodes": "l"}}
+    got = schedule(
+        {"nodes": nodes, "queues": queues, "scheduler": {"backfill": "conservative"}},
+        *[job(0, 10, cores, queue="small,large") for cores in (2, 2, 4)],
+    )
+    assert got.starts == [0, 10, 0]

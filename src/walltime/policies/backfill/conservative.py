@@ -217,8 +217,10 @@ class Conservative(Policy):
 
     def start(self, p: Pass, slot):
         """Start a job that is due. Amid an instant it may have to wait for another end, or a correction, of
-        this instant."""
-        if p.admits(slot) and (not p.amid or p.fits(slot)):
+        this instant. One with a choice of queues may have come to a limit in the one that it has its promise for, and
+        find no room in the others."""
+        sure: cython.bint = not p.amid and p.jobs.at[slot].choice < 0
+        if p.admits(slot) and (sure or p.fits(slot)):
             p.start(slot)
         return 0
 
