@@ -36,6 +36,7 @@ COMPILED = [
     "kernel.queue.index",
     "kernel.queue.waiting",
     "kernel.queue.scan",
+    "kernel.queue.choices",
     "kernel.quotas",
     "kernel.queue.lines",
     "kernel.profiles.availability",

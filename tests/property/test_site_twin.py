@@ -76,6 +76,47 @@ def test_many_jobs_at_a_limit_before_whole_nodes(first):
         assert fast_rows(scenario) == slow_rows(scenario), seed
 
 
+@pytest.mark.parametrize("backfill", ["aggressive", "easy", "conservative", "plan"])
+def test_limits_count_what_a_job_asks_for_in_the_queue_in_which_it_runs(backfill):
+    """Jobs that name several queues, whose nodes differ: so does the number of nodes, and what is asked for on each."""
+    told = set()
+    for seed in range(40):
+        draw = random.Random(f"amounts {seed}")
+        jobs = 24
+        amounts = [(None, None), (draw.randrange(1, 4), None), (None, 1)]
+        chosen = [draw.choice(amounts) for _ in range(jobs)]
+        run = [draw.randrange(1, 30) for _ in range(jobs)]
+        workload = Workload.from_columns(
+            submit=sorted(draw.randrange(40) for _ in range(jobs)),
+            run_time=run,
+            requested_time=[own + draw.choice([0, 0, 10]) for own in run],
+            cores=[draw.choice([1, 2, 4, 8]) for _ in range(jobs)],
+            memory_per_node=[memory for memory, _ in chosen],
+            gpus_per_node=[gpus for _, gpus in chosen],
+            queue=[draw.choice(["small", "large,small", "small,large", "all", "large,all"]) for _ in range(jobs)],
+            user=[draw.choice(["ann", "bo"]) for _ in range(jobs)],
+        )
+        limits = [{"running_memory": draw.randrange(3, 9)}, {"per": "user", "running_gpus": draw.randrange(2, 5)}]
+        queues = {
+            "small": {"nodes": "s", "priority": draw.randrange(2), "running_memory": draw.randrange(3, 9)},
+            "large": {"nodes": "l", "priority": draw.randrange(2), "per_user": {"running_memory": 4}},
+            "all": {},
+        }
+        nodes = [
+            {"count": 3, "cores": 2, "memory": 10, "gpus": 1, "name": "s"},
+            {"count": 2, "cores": 8, "memory": 10, "gpus": 1, "name": "l"},
+        ]
+        parts = {"order": draw.choice(["fcfs", "sjf", "drf"]), "backfill": backfill}
+        cluster = {"nodes": nodes, "queues": queues, "limits": limits, "scheduler": parts}
+        scenario = parse({"workload": {"table": workload}, "cluster": cluster})
+        result = simulate(scenario)
+        assert result is not None
+        assert result.audit() == [], seed
+        assert fast_rows(scenario) == slow_rows(scenario), seed
+        told |= set(result.jobs["queue"].cast(str))
+    assert told == {"small", "large", "all"}
+
+
 def test_a_pass_for_a_promise_that_was_kept_before_its_time_places_no_job(tmp_path):
     """By hand: job 5 was promised 3 s, and starts at 2 s, when job 1 ends early; with it job 3 is at the group's limit
     in the queue long and loses its promise. Nothing is to be done at 3 s. When job 4 ends at 5 s, job 2 moves forward

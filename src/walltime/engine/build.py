@@ -33,7 +33,8 @@ from walltime.kernel.ledger.cores import CoreLedger, Ledger
 from walltime.kernel.ledger.place import Place, QueuePlaces
 from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.ledger.resources import ResourceLedger
-from walltime.kernel.queue.lines import Choices, LinesQueue
+from walltime.kernel.queue.choices import Choices
+from walltime.kernel.queue.lines import LinesQueue
 from walltime.kernel.quotas import Quotas
 from walltime.policies.optimise.neighbourhoods import Neighbourhoods
 from walltime.policies.optimise.search import Search
@@ -192,7 +193,7 @@ def make_pieces(
     ledger = build_ledger(jobs, cluster, index, plans_ahead(cluster), scenario.seed)
     counters = shared or make_counters(jobs, cluster)
     quotas = None if counters is None else counters.quotas
-    choices = Choices()
+    choices = Choices() if quotas is None else quotas.choices
     site = SiteRules(
         cluster, labels, counters, choices, scenario.execution.checkpoint, alone=len(scenario.clusters) == 1
     )

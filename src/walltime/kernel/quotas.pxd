@@ -1,4 +1,5 @@
 from walltime.kernel.jobs cimport JobTable
+from walltime.kernel.queue.choices cimport Choices
 
 cdef packed struct CounterFields:
     # what is in use, and the caps in the same units: side by side, as most questions are about these
@@ -24,6 +25,7 @@ cdef packed struct CounterFields:
 
 cdef class Quotas:
     cdef readonly JobTable jobs
+    cdef readonly Choices choices
     cdef readonly long long now
     cdef readonly Py_ssize_t size
     cdef readonly bint timed  # whether a counter bounds the work in use
@@ -42,9 +44,12 @@ cdef class Quotas:
 
     cdef long long work(self, Py_ssize_t c) noexcept
     cdef bint full(self, Py_ssize_t slot) noexcept
+    cdef long long gpus_of(self, Py_ssize_t slot) noexcept
+    cdef long long memory_of(self, Py_ssize_t slot) noexcept
     cdef bint admits(self, Py_ssize_t c, long long cores, long long gpus, long long memory, long long work) noexcept
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) noexcept
-    cdef Py_ssize_t refuser_as(self, Py_ssize_t slot, long long kind) noexcept
+    cdef Py_ssize_t refuser_in(self, Py_ssize_t slot, Py_ssize_t entry) noexcept
+    cdef Py_ssize_t refuser_as(self, Py_ssize_t slot, long long kind, long long gpus, long long memory) noexcept
     cpdef int take(self, Py_ssize_t slot) noexcept
     cpdef int give(self, Py_ssize_t slot) noexcept
     cpdef Py_ssize_t submit(self, long long kind) noexcept
@@ -52,7 +57,9 @@ cdef class Quotas:
     cpdef Py_ssize_t too_small(self, Py_ssize_t slot, long long kind) noexcept
     cdef long long work_of(self, Py_ssize_t slot) noexcept
     cdef int hold(self, Py_ssize_t c, long long change) noexcept
-    cdef long long opens(self, Py_ssize_t slot, long long kind) noexcept
+    cdef long long opens(self, Py_ssize_t slot) noexcept
+    cdef long long opens_in(self, Py_ssize_t slot, Py_ssize_t entry) noexcept
+    cdef long long opens_as(self, Py_ssize_t slot, long long kind, long long gpus, long long memory) noexcept
     cpdef long long lets_in(self, Py_ssize_t slot, list running) except *
     cdef long long has_room(self, Py_ssize_t c, Py_ssize_t slot, list running) except *
     cdef long long admits_until(self, Py_ssize_t c, Py_ssize_t slot, long long work, long long time, long long end) noexcept

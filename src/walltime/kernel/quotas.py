@@ -8,6 +8,7 @@ import numpy as np
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import aligned, doubled, integers
 from walltime.kernel.jobs import JobTable
+from walltime.kernel.queue.choices import Choices
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 LARGEST = cython.declare(cython.longlong, 1 << 60)
@@ -40,11 +41,13 @@ class Quotas:
     """Counters, each of an entity (a user, a group, a queue, ...) with its caps; and which of them a job counts at.
 
     A job counts at the counters of its kind, `rules`: `define` gives a set of counters its number. `work` is the sum,
-    over running jobs, of cores times the time that they may still run; it falls as time goes by.
+    over running jobs, of cores times the time that they may still run; it falls as time goes by. A job with a choice of
+    queues asks for what `choices` tell of the queue in which it is.
     """
 
     def __init__(self, jobs: JobTable) -> None:
         self.jobs = jobs
+        self.choices = Choices()
         self.now = 0
         self.size = 0
         self.timed = False
@@ -142,19 +145,35 @@ class Quotas:
                 return True
         return False
 
+    def gpus_of(self, slot):
+        """GPUs that the job asks for in all, in the queue in which it is."""
+        if self.jobs.at[slot].choice < 0:
+            return self.jobs.at[slot].gpus
+        return self.choices.gpus[self.choices.entry_of(self.jobs, slot)]
+
+    def memory_of(self, slot):
+        """The same of memory."""
+        if self.jobs.at[slot].choice < 0:
+            return self.jobs.at[slot].memory
+        return self.choices.memory[self.choices.entry_of(self.jobs, slot)]
+
     def refuser(self, slot):
         """The first counter that does not let the job start now, or -1."""
-        return self.refuser_as(slot, self.jobs.at[slot].rules)
+        return self.refuser_as(slot, self.jobs.at[slot].rules, self.gpus_of(slot), self.memory_of(slot))
 
-    def refuser_as(self, slot, kind):
-        """The same for the job as one of another kind."""
+    def refuser_in(self, slot, entry):
+        """The same for the job in that one of the queues that it may choose from."""
+        return self.refuser_as(slot, self.choices.rules[entry], self.choices.gpus[entry], self.choices.memory[entry])
+
+    def refuser_as(self, slot, kind, gpus, memory):
+        """The same for the job as one of a kind that asks for so much."""
         k: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
         work: cython.longlong = self.work_of(slot) if self.timed else 0
         if kind < 0:
             return -1
         for k in range(self.first[kind], self.first[kind + 1]):
-            if not self.admits(self.member[k], cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work):
+            if not self.admits(self.member[k], cores, gpus, memory, work):
                 self.pressing |= self.timed and self.work(self.member[k]) + work > self.at[self.member[k]].most_work
                 return self.member[k]
         return -1
@@ -183,9 +202,16 @@ class Quotas:
             return 0
         return NEVER if self.at[c].most_cores >= NEVER else self.at[c].most_cores - self.at[c].cores
 
-    def opens(self, slot, kind):
-        """When the passing of time alone will let the job in as one of this kind; NEVER where it does not, or where
-        nothing refuses it."""
+    def opens(self, slot):
+        """When the passing of time alone will let the job in; NEVER where it does not, or where nothing refuses it."""
+        return self.opens_as(slot, self.jobs.at[slot].rules, self.gpus_of(slot), self.memory_of(slot))
+
+    def opens_in(self, slot, entry):
+        """The same for the job in that one of the queues that it may choose from."""
+        return self.opens_as(slot, self.choices.rules[entry], self.choices.gpus[entry], self.choices.memory[entry])
+
+    def opens_as(self, slot, kind, gpus, memory):
+        """The same for the job as one of a kind that asks for so much."""
         k: cython.Py_ssize_t
         c: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
@@ -196,12 +222,10 @@ class Quotas:
             return NEVER
         for k in range(self.first[kind], self.first[kind + 1]):
             c = self.member[k]
-            if self.admits(c, cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work):
+            if self.admits(c, cores, gpus, memory, work):
                 continue
             over = self.work(c) + work - self.at[c].most_work
-            if self.at[c].cores <= 0 or not self.admits(
-                c, cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work - over
-            ):
+            if self.at[c].cores <= 0 or not self.admits(c, cores, gpus, memory, work - over):
                 return NEVER
             last = max(last, self.now + (over + self.at[c].cores - 1) // self.at[c].cores)
         return NEVER if last < 0 else last
@@ -237,8 +261,8 @@ class Quotas:
             self.at[c].work_time = end
             self.at[c].jobs -= 1
             self.at[c].cores -= self.jobs.at[s].cores
-            self.at[c].gpus -= self.jobs.at[s].gpus
-            self.at[c].memory -= self.jobs.at[s].memory
+            self.at[c].gpus -= self.gpus_of(s)
+            self.at[c].memory -= self.memory_of(s)
             time = end
         self.at[c] = kept
         return found
@@ -252,9 +276,7 @@ class Quotas:
         if over > 0 and self.at[c].cores > 0:
             self.now = time + (over + self.at[c].cores - 1) // self.at[c].cores
         time = self.now
-        if time > end or not self.admits(
-            c, self.jobs.at[slot].cores, self.jobs.at[slot].gpus, self.jobs.at[slot].memory, work
-        ):
+        if time > end or not self.admits(c, self.jobs.at[slot].cores, self.gpus_of(slot), self.memory_of(slot), work):
             time = NEVER
         self.now = now
         return time
@@ -290,9 +312,13 @@ class Quotas:
         c: cython.Py_ssize_t
         kind: cython.longlong = self.jobs.at[slot].rules
         cores: cython.longlong = self.jobs.at[slot].cores
+        gpus: cython.longlong
+        memory: cython.longlong
         left: cython.longlong = 0
         if kind < 0:
             return 0
+        gpus = self.gpus_of(slot)
+        memory = self.memory_of(slot)
         if self.timed:
             left = max(self.jobs.at[slot].requested - self.jobs.at[slot].used, 0)
         for k in range(self.first[kind], self.first[kind + 1]):
@@ -302,8 +328,8 @@ class Quotas:
                 self.at[c].work_time = self.now
             self.at[c].jobs += sign
             self.at[c].cores += sign * cores
-            self.at[c].gpus += sign * self.jobs.at[slot].gpus
-            self.at[c].memory += sign * self.jobs.at[slot].memory
+            self.at[c].gpus += sign * gpus
+            self.at[c].memory += sign * memory
         return 0
 
     def submit(self, kind):
@@ -341,10 +367,11 @@ class Quotas:
         """In words, why the counter refuses the job."""
         i: cython.Py_ssize_t = slot
         title = self.titles[c]
-        for quantity in ("jobs", "cores", "gpus", "memory"):
+        gpus, memory = self.asked_at(c, slot)
+        asked = {"jobs": 1, "cores": int(self.jobs.table["cores"][i]), "gpus": gpus, "memory": memory}
+        for quantity, needs in asked.items():
             most = int(self.table[f"most_{quantity}"][c])
             used = int(self.table[quantity][c])
-            needs = 1 if quantity == "jobs" else int(self.jobs.table[quantity][i])
             if used + needs > most:
                 return self.tell(title, quantity, used, most, needs)
         n: cython.Py_ssize_t = c
@@ -353,6 +380,19 @@ class Quotas:
             f"{title} has {self.work(n) // minutes:,} of {self.at[n].most_work // minutes:,} core-minutes running, "
             f"and it needs {self.work_of(i) // minutes:,}"
         )
+
+    def asked_at(self, c, slot) -> tuple:
+        """GPUs and memory that the job asks for, of several queues in the first where it counts at the counter."""
+        k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = slot
+        choice: cython.longlong = self.jobs.at[i].choice
+        kind: cython.longlong
+        if choice >= 0:
+            for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
+                kind = self.choices.rules[k]
+                if kind >= 0 and c in self.member[self.first[kind] : self.first[kind + 1]]:
+                    return int(self.choices.gpus[k]), int(self.choices.memory[k])
+        return int(self.gpus_of(i)), int(self.memory_of(i))
 
     def tell(self, title, quantity, used, most, needs) -> str:
         unit = {"gpus": "GPUs", "memory": "bytes of memory"}.get(quantity, quantity)

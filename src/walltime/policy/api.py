@@ -18,7 +18,8 @@ from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Place, State
 from walltime.kernel.ledger.cores import Ledger
-from walltime.kernel.queue.lines import Choices, LinesQueue
+from walltime.kernel.queue.choices import Choices
+from walltime.kernel.queue.lines import LinesQueue
 from walltime.kernel.queue.waiting import Queue
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in api.pxd
 

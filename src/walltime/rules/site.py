@@ -16,7 +16,7 @@ from walltime.cluster.requests import parse_parts
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration, microseconds
 from walltime.core.workload import MISSING, Workload
-from walltime.kernel.queue.lines import Choices
+from walltime.kernel.queue.choices import Choices
 from walltime.rules.accounts import Accounts, Charges
 from walltime.rules.limits import Counters
 from walltime.rules.matching import match_any, match_people
@@ -79,6 +79,23 @@ class Lane:
     """Whether its jobs need a single node each: then no more than one node has must be free for them."""
     reservation: int = -1
     """The reservation that its jobs are bound to, by its number in the scenario."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A queue in which some jobs may be, and what each of them is there: as an entry of `Choices`, and the reason for
+    which it is turned away (-1: it is not)."""
+
+    queue: int
+    shape: Array
+    rules: Array
+    gpus: Array
+    memory: Array
+    refused: Array
+
+    def entry(self, i: int) -> tuple[int, int, int, int, int]:
+        """That of the job with this number."""
+        return self.queue, int(self.shape[i]), int(self.rules[i]), int(self.gpus[i]), int(self.memory[i])
 
 
 @dataclass
@@ -330,7 +347,7 @@ class SiteRules:
         shapes = np.full(len(rows), -1, np.int64)
         if bound.requests is not None:
             shapes, words, why = bound.requests.shapes(batch, rows, 0, self._terms(number))
-            self._add_up(ruled, bound.requests, shapes, rows, number)
+            self._add_up(ruled, bound.requests, shapes, rows, self._terms(number))
             said = [word.replace(f"queue {name}", f"reservation {name}") for word in words]
             bad = np.where(bad < 0, np.array([*(self._reason(word) for word in said), -1], np.int64)[why], bad)
         allowed = match_any(bound.reservation, batch, self.charges)[rows]
@@ -417,24 +434,22 @@ class SiteRules:
                 shapes, words, why = self.requests.shapes(ruled.batch, rows, number, terms)
                 numbered = np.array([*(self._reason(word) for word in words), -1], np.int64)
                 bad = np.where(bad < 0, numbered[why], bad)
-            options.append((number, shapes, kinds, bad))
-        if self.requests is not None:
-            self._add_up(ruled, self.requests, options[0][1], rows, options[0][0])
+                self._add_up(ruled, self.requests, shapes, rows, terms)
+            options.append(Option(number, shapes, kinds, ruled.gpus[rows], ruled.memory[rows], bad))
         if len(options) > 1:
             self._choose(ruled, local, rows, options)
             return
         every = not numbers and len(rows) == len(ruled.batch)  # without queues they are in order
         at = slice(None) if every else rows
         self._stand(ruled, local, numbers, at)
-        _, ruled.shape[at], ruled.rules[at], bad = options[0]
-        ruled.refused[at] = np.where(ruled.refused[at] < 0, bad, ruled.refused[at])
+        ruled.shape[at], ruled.rules[at] = options[0].shape, options[0].rules
+        ruled.refused[at] = np.where(ruled.refused[at] < 0, options[0].refused, ruled.refused[at])
 
     def _terms(self, number: int) -> Terms:
         return self.terms[number] if number >= 0 else self.usual
 
-    def _add_up(self, ruled: Ruled, requests: Requests, shapes: Array, rows: Array, number: int) -> None:
-        """The memory and GPUs of jobs of these shapes, which tell how many nodes they have, in a queue."""
-        terms = self._terms(number)
+    def _add_up(self, ruled: Ruled, requests: Requests, shapes: Array, rows: Array, terms: Terms) -> None:
+        """The memory and GPUs of jobs of these shapes, which tell how many nodes they have, on these terms."""
         if not asks_for_more(ruled.batch) and not terms.fills:
             return
         nodes = count_nodes(ruled.batch)
@@ -442,27 +457,26 @@ class SiteRules:
         ruled.memory[rows] = total_memory(ruled.batch, nodes, terms)[rows]
         ruled.gpus[rows] = total_gpus(ruled.batch, nodes)[rows]
 
-    def _choose(self, ruled: Ruled, local: Array, rows: Array, options: list[tuple[int, Array, Array, Array]]) -> None:
+    def _choose(self, ruled: Ruled, local: Array, rows: Array, options: list[Option]) -> None:
         """What each job that names several queues may choose from: those that do not turn it away."""
-        memory, gpus = ruled.memory, ruled.gpus
         cores, time = ruled.batch.column("cores"), ruled.batch.column("requested_time")
         for i, row in enumerate(rows.tolist()):
             left, reason = [], -1
-            for queue, shape, kind, bad in options:
-                why = int(bad[i])
+            for option in options:
+                why, (_, _, kind, gpus, memory) = int(option.refused[i]), (entry := option.entry(i))
                 if why < 0 and self.counters is not None:
-                    whose = self.counters.too_small(int(kind[i]), cores[row], gpus[row], memory[row], time[row])
+                    whose = self.counters.too_small(kind, cores[row], gpus, memory, time[row])
                     why = -1 if whose is None else self._reason(f"more than {whose} may have at once")
                 if why < 0:
-                    left.append((queue, int(shape[i]), int(kind[i])))
+                    left.append(entry)
                 elif reason < 0:
                     reason = why
             here = np.array([row])
-            self._stand(ruled, local, tuple(entry[0] for entry in left) or (options[0][0],), here)
+            self._stand(ruled, local, tuple(entry[0] for entry in left) or (options[0].queue,), here)
             if not left:
                 ruled.refused[row] = reason
                 continue
-            _, ruled.shape[row], ruled.rules[row] = left[0]
+            _, ruled.shape[row], ruled.rules[row], ruled.gpus[row], ruled.memory[row] = left[0]
             if len(left) > 1:
                 counted = None if self.counters is None else self.counters.together([entry[2] for entry in left])
                 ruled.choice[row] = self.choices.define(left, -1 if counted is None else counted)

@@ -1,6 +1,6 @@
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.cores cimport Ledger
-from walltime.kernel.queue.lines cimport Choices
+from walltime.kernel.queue.choices cimport Choices
 from walltime.kernel.quotas cimport Quotas
 
 cdef class Draft:

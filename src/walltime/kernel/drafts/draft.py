@@ -11,7 +11,7 @@ from walltime.core.time import SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable  # noqa: F401 - as in draft.pxd
 from walltime.kernel.ledger.cores import Ledger
-from walltime.kernel.queue.lines import Choices
+from walltime.kernel.queue.choices import Choices
 from walltime.kernel.quotas import Quotas
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -155,14 +155,9 @@ class Draft:
 
     def queue_of(self, slot):
         """Which entry of `choices` the job is in; -1 for one without a choice."""
-        k: cython.longlong
-        choice: cython.longlong = self.jobs.at[slot].choice
-        if choice < 0 or self.choices is None:
+        if self.jobs.at[slot].choice < 0 or self.choices is None:
             return -1
-        k = self.choices.first[choice]
-        while k + 1 < self.choices.first[choice + 1] and self.choices.queue[k] != self.jobs.at[slot].queue:
-            k += 1
-        return k
+        return self.choices.entry_of(self.jobs, slot)
 
     def first_place(self, i):
         """The first of the places that the job may have."""
@@ -174,7 +169,7 @@ class Draft:
 
     def suits(self, i, place):
         """Whether the job may go there, and counts as one that could be planned there now."""
-        return self.quotas is None or self.quotas.refuser_as(self.slot[i], self.choices.rules[place]) < 0
+        return self.quotas is None or self.quotas.refuser_in(self.slot[i], place) < 0
 
     def settle_in(self, i, place):
         """The job, which is out, is there now."""

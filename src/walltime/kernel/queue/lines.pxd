@@ -1,21 +1,10 @@
 from walltime.kernel.jobs cimport OUTSIDE, JobTable
 from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.queue.choices cimport Choices
 from walltime.kernel.queue.sorting cimport Sorter
 from walltime.kernel.queue.waiting cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.queue.scan cimport ScanQueue
-
-cdef class Choices:
-    cdef readonly Py_ssize_t size
-    cdef long long[::1] first
-    cdef long long[::1] queue
-    cdef long long[::1] shape
-    cdef long long[::1] rules
-    cdef long long[::1] counted
-    cdef Py_ssize_t entries
-    cdef dict known
-    cdef bint differ(self, Py_ssize_t choice) noexcept
-    cdef int put(self, JobTable jobs, Py_ssize_t slot, Py_ssize_t k) noexcept
 
 cdef class Line:
     cdef readonly Queue queue

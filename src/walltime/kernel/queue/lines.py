@@ -8,6 +8,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.queue.choices import Choices
 from walltime.kernel.queue.scan import ScanQueue
 from walltime.kernel.queue.sorting import Sorter
 from walltime.kernel.queue.waiting import OrderedQueue, Queue
@@ -18,60 +19,6 @@ FEW = cython.declare(cython.Py_ssize_t, 8)  # so many go back to their queue's l
 
 if not cython.compiled:
     OUTSIDE = Place.OUTSIDE
-
-
-@cython.final
-@cython.cclass
-class Choices:
-    """What jobs that name several queues may choose from, by number: (queue, shape, rules), the preferred first; and
-    `counted`, the rules under which they count as submitted: those of all the queues."""
-
-    def __init__(self) -> None:
-        self.size = 0
-        self.first = integers(64)
-        self.queue = integers(64)
-        self.shape = integers(64)
-        self.rules = integers(64)
-        self.counted = integers(64)
-        self.entries = 0
-        self.known = {}
-
-    def define(self, entries, counted) -> int:
-        """The number of this list of choices."""
-        key = tuple(entries)
-        if key not in self.known:
-            self.known[key] = self.size
-            for queue, shape, rules in key:
-                if self.entries == len(self.queue):
-                    self.queue = doubled(self.queue)
-                    self.shape = doubled(self.shape)
-                    self.rules = doubled(self.rules)
-                self.queue[self.entries] = queue
-                self.shape[self.entries] = shape
-                self.rules[self.entries] = rules
-                self.entries += 1
-            self.counted[self.size] = counted
-            self.size += 1
-            if self.size == len(self.first):
-                self.first = doubled(self.first)
-                self.counted = doubled(self.counted)
-            self.first[self.size] = self.entries
-        return self.known[key]
-
-    def differ(self, choice):
-        """Whether the request is another one in one of these queues."""
-        k: cython.Py_ssize_t
-        for k in range(self.first[choice] + 1, self.first[choice + 1]):  # noqa: SIM110 - a generator would be an object
-            if self.shape[k] != self.shape[k - 1]:
-                return True
-        return False
-
-    def put(self, jobs: JobTable, slot, k):
-        """The job is in that one of its queues."""
-        jobs.at[slot].queue = self.queue[k]
-        jobs.at[slot].shape = self.shape[k]
-        jobs.at[slot].rules = self.rules[k]
-        return 0
 
 
 @cython.final
@@ -271,7 +218,7 @@ class LinesQueue(Queue):
         if choice < 0:
             return self.quotas.refuser(slot)
         for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
-            counter = self.quotas.refuser_as(slot, self.choices.rules[k])
+            counter = self.quotas.refuser_in(slot, k)
             if counter < 0:
                 return -1
             if found < 0:
@@ -471,11 +418,11 @@ class LinesQueue(Queue):
         first: cython.longlong = NEVER
         choice: cython.longlong = self.jobs.at[slot].choice
         if choice < 0:
-            return self.quotas.opens(slot, self.jobs.at[slot].rules)
+            return self.quotas.opens(slot)
         if self.refuser(slot) < 0:
             return NEVER
         for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
-            time = self.quotas.opens(slot, self.choices.rules[k])
+            time = self.quotas.opens_in(slot, k)
             if time < first:
                 first = time
         return first
