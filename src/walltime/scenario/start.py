@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 
 from walltime.cluster import hostlist
-from walltime.cluster.nodes import SHARED
+from walltime.cluster.nodes import WHOLE
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
@@ -29,6 +30,8 @@ SLACK = 900.0
 """By so many seconds `start.time` may be before what the snapshot tells: a person writes down about when that was."""
 RESOURCES = ("gpus", "gpus_per_node", "memory", "memory_per_node", "constraint", "licences")
 """What jobs of a snapshot may ask for beside cores and nodes, as columns of a workload."""
+WITH_NODES = ("cores", "gpus", "memory")
+"""What a job has all of on nodes of its own."""
 RECOMMENDED = 'squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"'
 """What to ask squeue for."""
 
@@ -93,7 +96,7 @@ def _lookback(snapshot: Snapshot, moment: float) -> int:
 def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> list[dict[str, Any]]:
     rows = []
     stands = _Stands(cluster)
-    jobs = [replace(job, constraint=stand.names) if (stand := stands.find(job)) else job for job in snapshot.jobs]
+    jobs = [stand.settle(job) if (stand := stands.find(job)) else job for job in snapshot.jobs]
     uneven = {job.name: stand.cores for job in snapshot.jobs if (stand := stands.find(job)) and stand.cores}
     asked = [name for name in RESOURCES if any(getattr(job, name) is not None for job in jobs)]
     first_running = sorted(enumerate(jobs, 1), key=lambda one: not one[1].running)
@@ -146,10 +149,26 @@ def _is_loose(job: Standing, cluster: Cluster, uneven: dict[str, str]) -> bool:
 
 
 class _Stand(NamedTuple):
-    """Where a job stands: its nodes as a constraint, and its cores on each by number where these differ."""
+    """Where a job stands: its nodes as a constraint, and its cores on each by number where these differ. Of nodes that
+    it has to itself, how many they are, and the least that one of them has of each resource."""
 
     names: str
     cores: str
+    nodes: int = 0
+    least: Mapping[str, int] = {}
+
+    def settle(self, job: Standing) -> Standing:
+        """The job as one that asks for these nodes. Of nodes that it has to itself squeue tells all that is on them;
+        where they differ no even division of that is on each, and it asks for as much as is."""
+        if not self.least:
+            return replace(job, constraint=self.names)
+        most = {name: self.nodes * amount for name, amount in self.least.items()}
+        on_each = {f"{name}_per_node": amount for name, amount in self.least.items() if name != "cores"}
+        told = {name: asked for name in (*most, *on_each) if (asked := getattr(job, name)) is not None}
+        asked = {name: min(amount, (most | on_each)[name]) for name, amount in told.items()}
+        if job.only_nodes:
+            asked["cores"] = most["cores"]
+        return replace(job, constraint=self.names, nodes=self.nodes, only_nodes=False, **asked)
 
 
 class _Stands:
@@ -175,13 +194,12 @@ class _Stands:
             return None
         if not self._allows(job.queue, listed):
             return None
-        queue = self.cluster.queues.get(job.queue or "")
-        shared = self.layout.sharing == SHARED and (queue is None or queue.sharing != "whole")
-        exact = all(told.isdecimal() for told in cores.values()) and shared
-        return _Stand(
-            "|".join(item for item, _ in items),
-            ",".join(f"{node}:{int(told)}" for node, told in sorted(cores.items())) if exact else "",
-        )
+        names, queue = "|".join(item for item, _ in items), self.cluster.queues.get(job.queue or "")
+        if self.layout.whole or (queue is not None and queue.sharing == WHOLE):
+            least = {name: int(self.layout.amounts(name)[listed].min()) for name in WITH_NODES}
+            return _Stand(names, "", len(listed), least)
+        exact = all(told.isdecimal() for told in cores.values())
+        return _Stand(names, ",".join(f"{node}:{int(told)}" for node, told in sorted(cores.items())) if exact else "")
 
     def _allows(self, name: str | None, nodes: list[int]) -> bool:
         queue = self.cluster.queues.get(name or "")

@@ -144,6 +144,46 @@ def test_a_job_on_larger_and_smaller_nodes_is_not_refused(scenario, tmp_path):
     assert result.audit() == []
 
 
+WHOLE = [
+    {"count": 2, "cores": 4, "memory": "4G", "gpus": 1, "name": "a[1-2]"},
+    {"count": 2, "cores": 8, "memory": "16G", "gpus": 4, "name": "b[1-2]"},
+]
+STANDING = """JOBID|STATE|USER|PARTITION|CPUS|NODES|TIME_LIMIT|SUBMIT_TIME|START_TIME|TRES_PER_NODE|MIN_MEMORY|NODELIST
+1|RUNNING|ann|own|12|2|2:00:00|2026-11-15T11:00:00|2026-11-15T11:30:00|N/A|0|a1,b2
+2|RUNNING|bo|own|8|1|2:00:00|2026-11-15T11:00:00|2026-11-15T11:30:00|N/A|0|b1
+3|PENDING|cy|own|4|1|1:00:00|2026-11-15T11:40:00|N/A|N/A|0|
+4|PENDING|cy|own|8|1|1:00:00|2026-11-15T11:40:00|N/A|N/A|0|
+"""
+
+
+@pytest.mark.parametrize("by_queue", [True, False])
+@pytest.mark.parametrize(
+    ("before", "after"), [("", ""), ("|12|2|", "|11|2|"), ("|N/A|0|a1", "|gres:gpu:4|10G|a1"), ("a1,b2", "a1,b[2]")]
+)
+def test_a_running_job_has_nodes_of_its_own_that_differ(scenario, tmp_path, by_queue, before, after):
+    """Four cores and eight: six on each are more than the smaller has."""
+    (tmp_path / "squeue.txt").write_text(STANDING.replace(before, after) if before else STANDING)
+    queues = {"own": {"sharing": "whole"} if by_queue else {}, "other": {"default": True}}
+    cluster = {"nodes": WHOLE, "queues": queues} | ({} if by_queue else {"sharing": "whole"})
+    result = walltime.simulate(scenario | {"cluster": cluster})
+    held = dict(result.allocations.select("job_id", "nodes").rows())
+    assert [held[number] for number in (1, 2, 3)] == ["0:4,3:8", "2:8", "1:4"]
+    starts = dict(result.jobs.select("job_id", "start").rows())
+    assert starts[3] == starts[1] + 1800  # at the opening, on the last free node
+    assert starts[4] == starts[1] + 7200  # when the first ends
+    assert result.audit() == []
+
+
+def test_a_table_of_running_jobs_need_not_tell_how_many_nodes_they_have(scenario, tmp_path):
+    (tmp_path / "standing.csv").write_text(
+        'name,started,submit,requested_time,cores,queue,nodelist\n1,-60,-90,3600,12,own,"a1,b2"\n'
+    )
+    start = {"time": 0, "jobs": str(tmp_path / "standing.csv")}
+    queues = {"own": {"sharing": "whole"}, "other": {"default": True}}
+    result = walltime.simulate(scenario | {"start": start, "cluster": {"nodes": WHOLE, "queues": queues}})
+    assert result.allocations["nodes"].to_list()[0] == "0:4,3:8"
+
+
 @pytest.mark.parametrize(
     ("told", "said"),
     [
