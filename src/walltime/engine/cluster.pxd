@@ -5,6 +5,7 @@ from walltime.kernel.ledger.forecast cimport Forecast
 from walltime.kernel.jobs cimport OUTSIDE, JobFields, JobTable
 from walltime.kernel.ledger.cores cimport CoreLedger, Ledger
 from walltime.kernel.ledger.plan cimport PlanLedger
+from walltime.kernel.ledger.trial cimport Trial
 from walltime.kernel.queue.waiting cimport OrderedQueue, Queue
 from walltime.kernel.quotas cimport Quotas
 from walltime.kernel.queue.scan cimport ScanQueue
@@ -99,5 +100,6 @@ cdef class Cluster(ClusterView):
     cdef long long first_fit(
         self, Py_ssize_t slot, Domain domain, Forecast forecast, bint alone, long long now
     ) except *
+    cdef long long fit_behind(self, Py_ssize_t slot, Domain domain, Py_ssize_t before, long long now) except *
     cpdef long long predict_behind(self, Py_ssize_t slot, list before, long long now) except *
     cdef Forecast make_forecast(self, JobTable jobs, Domain domain)

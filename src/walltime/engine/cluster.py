@@ -13,6 +13,7 @@ from walltime.kernel.jobs import JobTable, Place
 from walltime.kernel.ledger.cores import CoreLedger, Ledger
 from walltime.kernel.ledger.forecast import Forecast
 from walltime.kernel.ledger.plan import PlanLedger
+from walltime.kernel.ledger.trial import Trial
 from walltime.kernel.queue.scan import ScanQueue
 from walltime.kernel.queue.waiting import OrderedQueue, Queue
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in cluster.pxd
@@ -680,8 +681,28 @@ class Cluster(ClusterView):
         time: cython.longlong
         self.refresh(jobs, domain, now)
         forecast = domain.forecast
-        time = forecast.behind(domain.place_of(slot), slot, now)
+        before: cython.Py_ssize_t = domain.place_of(slot)
+        time = forecast.behind(before, slot, now)
+        if time <= now and forecast.noded and domain.view.raw_ledger is self.ledger and domain.is_fresh():
+            return max(time, self.fit_behind(slot, domain, before, now))
         return max(time, self.first_fit(slot, domain, forecast, domain.queue.size == 0, now))
+
+    def fit_behind(self, slot, domain: Domain, before, now):
+        """From when on the job fits on the nodes behind the first so many that wait there, which no pass has seen yet:
+        those of them that fit have their nodes. Where no job overtakes, not before the first that does not fit."""
+        ledger: Ledger = domain.view.raw_ledger
+        trial: Trial = Trial()
+        other: cython.Py_ssize_t
+        time: cython.longlong = now
+        trial.begin(ledger)
+        for other in domain.forecast.line[:before]:
+            if not trial.start(other, now) and domain.policy.strict:
+                time = ledger.earliest(other, now)
+                break
+        if time < NEVER:
+            time = ledger.earliest(slot, time)
+        trial.end()
+        return time
 
     def first_fit(self, slot, domain: Domain, forecast: Forecast, alone, now):
         """From when on the job fits, where a forecast of cores does not tell: on nodes, where no job waits before it,

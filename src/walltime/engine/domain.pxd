@@ -39,6 +39,7 @@ cdef class Domain(LineKeys):
     cdef Forecast forecast
     cdef int take_back(self, Quotas quotas) except -1
     cdef list waiting(self)
+    cdef bint is_fresh(self) except? -1
     cdef Py_ssize_t place_of(self, Py_ssize_t slot) except -1
     cdef int prepare(self, long long now) except -1
     cdef bint stale(self, long long now) except? -1

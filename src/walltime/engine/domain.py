@@ -19,6 +19,7 @@ from walltime.kernel.quotas import Quotas
 from walltime.policy.api import Cause, Order, Pass, Policy, Rhythm  # noqa: F401 - as in domain.pxd
 
 NEVER = cython.declare(cython.longlong, _NEVER)
+MANY = cython.declare(cython.Py_ssize_t, 100)  # that have come together: more are not placed one by one for a question
 
 if not cython.compiled:
     LIMIT, TIMER = Cause.LIMIT, Cause.TIMER
@@ -252,6 +253,16 @@ class Domain(LineKeys):
                 entries.sort()
             out += [entry[2] for entry in entries]
         return out
+
+    def is_fresh(self):
+        """Whether jobs wait here, not many, all of which have come since the last pass."""
+        i: cython.Py_ssize_t
+        count: cython.Py_ssize_t = 0
+        if self.queue.size == 0 or self.queue.recents > MANY:
+            return False
+        for i in range(self.queue.recents):
+            count += self.queue.fresh(i) >= 0
+        return count == self.queue.size
 
     def place_of(self, slot):
         """How many of those in the forecast stand before the job."""

@@ -1,12 +1,14 @@
-"""What if? Something is taken off a ledger, the ledger is asked, and everything is put back as it was.
+"""What if? Something is taken off a ledger or put on it, the ledger is asked, and everything is as it was again.
 
-So preemption seeks the jobs that have to go, and so `explain` finds what stands in a job's way.
+So preemption seeks the jobs that have to go, so `explain` finds what stands in a job's way, and so a cluster tells when
+a job would start behind others that have come at the same instant.
 """
 
 from __future__ import annotations
 
 import cython
 
+from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.cores import Ledger
 
 
@@ -22,6 +24,7 @@ class Trial:
     def __init__(self) -> None:
         self.ledger = None
         self.gone = {}  # where they were, by slot
+        self.begun = []  # slot, expected end, speed
         self.lifted = []  # blocker, nodes, start, end
         self.drained = []
 
@@ -42,6 +45,29 @@ class Trial:
             return self.ledger.put_back(slot, where)
         return self.ledger.shut(slot, [node for node, _ in where], self.ledger.jobs.at[slot].expected_end)
 
+    def start(self, slot, now):
+        """The waiting job runs, if it fits; whether it does."""
+        jobs: JobTable = self.ledger.jobs
+        if not self.ledger.fits(slot):
+            return False
+        self.begun.append((slot, jobs.at[slot].expected_end, jobs.at[slot].speed))
+        jobs.at[slot].expected_end = now + jobs.at[slot].estimate
+        self.ledger.take(slot)
+        return True
+
+    def take_back(self):
+        """What has been started waits again."""
+        jobs: JobTable = self.ledger.jobs
+        early: cython.longlong = self.ledger.early
+        slot: cython.Py_ssize_t
+        for slot, end, speed in self.begun:
+            self.ledger.give(slot)
+            jobs.at[slot].expected_end = end
+            jobs.at[slot].speed = speed
+        self.begun = []
+        self.ledger.early = early
+        return 0
+
     def lift(self, blocker, nodes, start, end):
         """What is to be shut from `start` to `end` will not be."""
         self.lifted.append((blocker, nodes, start, end))
@@ -55,6 +81,8 @@ class Trial:
 
     def end(self):
         """Everything is back."""
+        if self.begun:
+            self.take_back()
         slot: cython.Py_ssize_t
         if self.drained:
             self.ledger.drain(self.drained, True)
