@@ -178,7 +178,7 @@ def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tu
     first = seen[0][0] if seen else None
     seen = [(time, start, "planned") for time, start in watcher.plans if first is None or time < first] + seen
     eligible = next((time / SECOND for time, state in watcher.moves if state == "waiting"), None)
-    shortage = _find_shortage(again, row)
+    shortage = _find_shortage(watched, row)
     causes = (
         *_holds(watched, row, eligible),
         *(_cause(one, words, shortage) for one in watcher.reasons),
@@ -215,18 +215,37 @@ def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tu
     )
 
 
-def _find_shortage(again: api.Result, row: dict[str, Any]) -> Shortage | None:
+def _find_shortage(watched: _Watched, row: dict[str, Any]) -> Shortage | None:
     """What tells in words of resources why the job did not fit, where more than cores of one machine is counted."""
-    facts = again.record.facts
-    return Shortage(again.record, row) if facts.get("resources") or facts.get("queues") else None
+    record = watched.again.record
+    counted = record.facts.get("resources") or record.facts.get("queues")
+    return Shortage(record, row, _count_nodes(watched, row)) if counted else None
+
+
+def _count_nodes(watched: _Watched, row: dict[str, Any]) -> int:
+    """On how many nodes the job is divided evenly; 0 where it may have its cores anywhere, or its nodes differ."""
+    import numpy as np
+
+    from walltime.analysis.audit.requests import Requests
+    from walltime.analysis.audit.rules import find_rows
+
+    assert watched.again.scenario is not None
+    clusters = {cluster.name: cluster for cluster in watched.again.scenario.clusters}
+    places = find_rows(np.array([row["job_id"]]), watched.workload)
+    if places[0] < 0:
+        return 0
+    requests = Requests(watched.workload, places, clusters.get(row.get("cluster") or "", next(iter(clusters.values()))))
+    if requests.parted[0]:
+        return 0
+    return int(requests.told[0]) or (int(row["nodes"] or 0) if requests.bound[0] else 0)
 
 
 def _cause(one: Any, words: Words, shortage: Shortage | None) -> Cause:
     start, end, facts = one.start / SECOND, one.end / SECOND, _facts(one)
     if one.kind != "resources" or shortage is None or "room_by" in facts or end <= start:
         return Cause(one.kind, start, end, words.cause(one), facts)
-    text, amounts = shortage.tell(start, end, words.when)
-    return Cause(one.kind, start, end, text, facts | {"resources": amounts})
+    text, told = shortage.tell(start, end, words.when)
+    return Cause(one.kind, start, end, text, facts | told)
 
 
 def _standing(sample: Any) -> Standing:
