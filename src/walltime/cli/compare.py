@@ -61,7 +61,7 @@ def compare(
     from walltime.analysis.compare import compare as compare_results
     from walltime.analysis.compare import distinct_labels
     from walltime.analysis.headline import LEGEND, compare_headlines, find_remarks
-    from walltime.experiments.answers.sides import find_trust
+    from walltime.experiments.answers.trust import find_trust
 
     if by is not None and by not in KEYS:
         raise InputError("--by", value=by, choices=KEYS)

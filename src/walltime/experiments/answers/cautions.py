@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from walltime.analysis.calibration.file import find_trust, tell_calibration
-from walltime.core.errors import InputError
+from walltime.experiments.answers.trust import load_base, tell_trust
 
 if TYPE_CHECKING:
     from walltime.experiments.definition import Experiment
     from walltime.experiments.store import Store
-    from walltime.scenario import Scenario
 
 BEHAVIOUR = (
     "Time limits differ, and the jobs of a log ask for what they asked for: no user reacts. What can be asked: jobs "
@@ -43,18 +41,16 @@ def find_cautions_of_file(path: str | Path) -> list[str]:
     data = read_source(path).data
     if isinstance(data, dict) and ("base" in data or "scenario" in data):
         return tell_cautions(load_experiment(path), {})
-    trust = tell_calibration({"calibration": find_trust(path)})
-    return [] if trust is None else [trust]
+    return tell_trust(path)
 
 
 def tell_cautions(experiment: Experiment, chosen: Mapping[str, str]) -> list[str]:
     """The same for an experiment as its file says it."""
-    base = _load_base(experiment)
+    base = load_base(experiment)
     if base is None:
         return []
     limits = base.workload.trace is not None and has_other_limits(experiment, chosen)
-    trust = tell_calibration({"calibration": find_trust(base)})
-    return ([BEHAVIOUR] if limits else []) + ([] if trust is None else [trust])
+    return [*([BEHAVIOUR] if limits else []), *tell_trust(base)]
 
 
 def has_other_limits(experiment: Experiment, chosen: Mapping[str, str]) -> bool:
@@ -66,14 +62,3 @@ def has_other_limits(experiment: Experiment, chosen: Mapping[str, str]) -> bool:
         for level in levels
         if chosen.get(level.axis, level.label) == level.label
     )
-
-
-def _load_base(experiment: Experiment) -> Scenario | None:
-    """The scenario that it began with; none where that is in its own file, or no longer as it was."""
-    from walltime.scenario import load
-
-    path = None if experiment.base is None else experiment.folder / experiment.base
-    try:
-        return None if path is None or not path.is_file() else load(path)
-    except InputError:
-        return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Side:
     """One scenario: its name, and the figures of each repetition by its seed; of a store's cells, the runs too.
 
-    `calibration` is what results tell of their site's; of a store's cells `find_trust` finds it.
+    `calibration` is what results tell of their site's; of a store's cells `answers/trust.py` finds it.
     """
 
     label: str
@@ -128,33 +128,6 @@ def find_analysed_sides(store: Store, text: str, analysis: str) -> list[Side]:
     if not any(figures for side in computed for figures in side.repetitions.values()):
         raise InputError("the analysis finds a table, and no figures that can be judged", value=analysis)
     return computed
-
-
-def find_trust(place: str | Path, sides: Sequence[Side]) -> Mapping[str, Any] | None:
-    """What the first of the sides whose site was calibrated tells of that, of a store's cells by their scenario."""
-    from walltime.experiments.store import Store
-
-    known = next((side.calibration for side in sides if side.calibration is not None), None)
-    if known is not None or not any(side.runs for side in sides):
-        return known
-    with Store(place) as store:
-        return _find_trust_of_cells(store, [side for side in sides if side.runs])
-
-
-def _find_trust_of_cells(store: Store, sides: Sequence[Side]) -> Mapping[str, Any] | None:
-    """The same of cells: each log and cluster is looked for once."""
-    from walltime.analysis.calibration.file import find_trust as find_beside
-    from walltime.scenario import parse
-
-    seen = set()
-    for side in sides:
-        tree = store.run(next(iter(side.runs.values())))["specification"]["scenario"]
-        parts = [tree.get(key) for key in ("workload", "cluster", "clusters")]
-        site = [part.get("trace" if part is parts[0] else "name") if isinstance(part, dict) else part for part in parts]
-        if repr(site) not in seen and (told := find_beside(parse(tree))) is not None:
-            return told
-        seen.add(repr(site))
-    return None
 
 
 def read_groups(store: Store, side: Side, key: str) -> dict[Any, dict[str, dict[str, Any]]]:

@@ -15,7 +15,7 @@ from walltime.analysis.report.words import describe
 from walltime.calibration import calibrate, count_failed
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
-from walltime.experiments.answers import sides
+from walltime.experiments.answers import sides, trust
 from walltime.experiments.store import Store
 from walltime.scenario import parse
 
@@ -123,9 +123,9 @@ def test_the_figure_is_kept_beside_the_scenario_and_stands_on_what_follows(tmp_p
     with Store(tmp_path / "store", create=True) as store:
         cells = sides.run_scenario(store, tmp_path / "larger.yaml", 1, workers=1)
         others = sides.run_scenario(store, tmp_path / "other.yaml", 1, workers=1)
-    assert sides.find_trust(tmp_path / "store", [*others, *cells]) == found["calibration"]
-    assert sides.find_trust(tmp_path / "store", others) is None
-    assert sides.find_trust(tmp_path / "nowhere", sides.group_results([other, larger])) == found["calibration"]
+    assert trust.find_trust(tmp_path / "store", [*others, *cells]) == found["calibration"]
+    assert trust.find_trust(tmp_path / "store", others) is None
+    assert trust.find_trust(tmp_path / "nowhere", sides.group_results([other, larger])) == found["calibration"]
     (tmp_path / "now.calibration.json").write_text(json.dumps({"kind": "walltime calibration", "trust": 2}))
     with pytest.raises(InputError, match="trust"):
         find_trust(tmp_path / "now.yaml")
