@@ -1,3 +1,4 @@
+from walltime.core.random cimport advance, as_uniform, mix
 from walltime.kernel.drafts.draft cimport Draft
 from walltime.kernel.jobs cimport JobTable
 from walltime.policy.api cimport Order

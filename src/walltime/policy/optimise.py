@@ -21,18 +21,10 @@ from walltime.policy.api import Order
 
 HOUR = cython.declare(cython.double, 3600.0)
 MICRO = cython.declare(cython.double, 1e-6)
-GOLDEN = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
-MIX = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
-MIX_AGAIN = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
 EVENTS = ("arrivals", "ends")
 
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def wrap(number: cython.ulonglong) -> cython.ulonglong:
-    """Modulo 2**64: what C does by itself."""
-    return number if cython.compiled else int(number) % (1 << 64)
+if not cython.compiled:
+    from walltime.core.random import advance, as_uniform, mix
 
 
 @cython.final
@@ -43,14 +35,9 @@ class Random:
     def __init__(self, seed=0, name="") -> None:
         self.state = int(stream(seed, "plan", name).integers(0, 1 << 62))
 
-    @cython.overflowcheck(False)  # wrapping on purpose, also in the checked build
     def draw(self):
-        z: cython.ulonglong
-        self.state = wrap(self.state + GOLDEN)
-        z = self.state
-        z = wrap((z ^ (z >> 30)) * MIX)
-        z = wrap((z ^ (z >> 27)) * MIX_AGAIN)
-        return z ^ (z >> 31)
+        self.state = advance(self.state)
+        return mix(self.state)
 
     def below(self, count):
         """A whole number from 0 up to, and without, `count`."""
@@ -60,7 +47,7 @@ class Random:
 
     def uniform(self):
         """A number from 0 up to, and without, 1."""
-        return cython.cast(cython.double, self.draw() >> 11) * (1.0 / 9007199254740992.0)
+        return as_uniform(self.draw())
 
 
 def tolerated_wait(cores, estimate):

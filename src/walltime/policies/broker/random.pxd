@@ -1,3 +1,4 @@
+from walltime.core.random cimport as_uniform, scatter
 from walltime.kernel.jobs cimport JobTable, require_job
 from walltime.policy.api cimport Broker
 from walltime.policy.clusters cimport cluster_at

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import cython
 
 from walltime.core.errors import InputError
+from walltime.core.random import key_of
 from walltime.kernel.jobs import JobTable, require_job
 from walltime.policy.api import Broker
 from walltime.policy.clusters import cluster_at
 
-# Constants of SplitMix64; typed, because a literal of this size is a Python object.
-GOLDEN = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
-MIX = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
-MIX_AGAIN = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def wrap(number: cython.ulonglong) -> cython.ulonglong:
-    """Modulo 2**64: what C does by itself."""
-    return number if cython.compiled else int(number) % (1 << 64)
+if not cython.compiled:
+    from walltime.core.random import as_uniform, scatter
 
 
 @cython.cclass
@@ -42,7 +31,7 @@ class Random(Broker):
 
     def prepare(self, jobs: JobTable, clusters, seed):
         self.jobs = jobs
-        self.key = int.from_bytes(hashlib.blake2b(f"{seed}\0broker".encode(), digest_size=8).digest(), "little")
+        self.key = key_of(seed, "broker")
         return 0
 
     def route(self, slot, clusters):
@@ -65,9 +54,5 @@ class Random(Broker):
 
     @cython.overflowcheck(False)  # wrapping on purpose, also in the checked build
     def draw(self, number):
-        """A number from 0 to below 1 that belongs to the job: SplitMix64's finaliser."""
-        z: cython.ulonglong = wrap((number + self.key) * GOLDEN)
-        z = wrap((z ^ (z >> 30)) * MIX)
-        z = wrap((z ^ (z >> 27)) * MIX_AGAIN)
-        z ^= z >> 31
-        return cython.cast(cython.double, z >> 11) * (1.0 / 9007199254740992.0)
+        """A number from 0 to below 1 that belongs to the job."""
+        return as_uniform(scatter(number + self.key))

@@ -1,3 +1,4 @@
+from walltime.core.random cimport advance, mix, wrap
 from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.ledger.place cimport Place
 from walltime.kernel.ledger.node_pool cimport NodePool

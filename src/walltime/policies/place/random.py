@@ -10,19 +10,11 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.node_pool import NodePool
 from walltime.kernel.ledger.place import Place
 
-# Constants of SplitMix64, and a step between jobs; typed, because a literal of this size is a Python object.
+# A step between jobs; typed, because a literal of this size is a Python object.
 STEP = cython.declare(cython.ulonglong, 0x632BE59BD9B4E019)
-GOLDEN = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
-MIX = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
-MIX_AGAIN = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
 
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def wrap(number: cython.ulonglong) -> cython.ulonglong:
-    """Modulo 2**64: what C does by itself."""
-    return number if cython.compiled else int(number) % (1 << 64)
+if not cython.compiled:
+    from walltime.core.random import advance, mix, wrap
 
 
 @cython.cclass
@@ -74,15 +66,10 @@ class Random(Place):
     @cython.overflowcheck(False)
     def draw(self, k, found):
         """The k-th node of a random order: a step of a Fisher-Yates shuffle; SplitMix64 for the numbers."""
-        z: cython.ulonglong
         j: cython.Py_ssize_t
         i: cython.longlong
-        self.state = wrap(self.state + GOLDEN)
-        z = self.state
-        z = wrap((z ^ (z >> 30)) * MIX)
-        z = wrap((z ^ (z >> 27)) * MIX_AGAIN)
-        z ^= z >> 31
-        j = k + cython.cast(cython.Py_ssize_t, (z >> 11) % (found - k))
+        self.state = advance(self.state)
+        j = k + cython.cast(cython.Py_ssize_t, (mix(self.state) >> 11) % (found - k))
         i = self.fitting[j]
         self.fitting[j] = self.fitting[k]
         self.fitting[k] = i
