@@ -25,12 +25,15 @@ cdef class Task(Pending):
     cdef bint running
     cpdef int step(self) except -1
 
-cdef class Together(Pending):
+cdef class Several(Pending):
     cdef list children
+    cdef int cancel_children(self) except -1
+
+cdef class Together(Several):
     cdef Py_ssize_t open
 
-cdef class Race(Pending):
-    cdef list children
+cdef class Race(Several):
+    pass
 
 cdef class Timed(Pending):
     cdef Pending child

@@ -221,15 +221,35 @@ class Task(Pending):
         return inner.cr_frame
 
 
+@cython.cclass
+class Several(Pending):
+    """What is over by what becomes of its children."""
+
+    def __init__(self, program: Program, children) -> None:
+        Pending.__init__(self, program)
+        self.children = list(children)
+
+    def cancel(self):
+        Pending.cancel(self)
+        return self.cancel_children()
+
+    def cancel_children(self):
+        """Cancel those that are not over."""
+        child: Pending
+        for child in self.children:
+            if not child.over:
+                child.cancel()
+        return 0
+
+
 @cython.final
 @cython.cclass
-class Together(Pending):
+class Together(Several):
     """All of several: over with the last, or with the first error, which cancels the others. The result is a list."""
 
     def __init__(self, program: Program, children) -> None:
         child: Pending
-        Pending.__init__(self, program)
-        self.children = list(children)
+        Several.__init__(self, program, children)
         self.open = 0
         for child in self.children:
             if not child.over:
@@ -253,30 +273,18 @@ class Together(Pending):
         return 0
 
     def fail(self, error):
-        child: Pending
-        for child in self.children:
-            if not child.over:
-                child.cancel()
+        self.cancel_children()
         return self.finish(None, error)
-
-    def cancel(self):
-        child: Pending
-        Pending.cancel(self)
-        for child in self.children:
-            if not child.over:
-                child.cancel()
-        return 0
 
 
 @cython.final
 @cython.cclass
-class Race(Pending):
+class Race(Several):
     """The first of several, which cancels the others. The result is (its place, its result)."""
 
     def __init__(self, program: Program, children) -> None:
         child: Pending
-        Pending.__init__(self, program)
-        self.children = list(children)
+        Several.__init__(self, program, children)
         for child in self.children:
             if child.over:
                 self.told(child)
@@ -285,25 +293,14 @@ class Race(Pending):
             child.listen(self)
 
     def told(self, child: Pending):
-        other: Pending
         place: cython.Py_ssize_t = 0
         if self.over:
             return 0
         for i in range(len(self.children)):
-            other = self.children[i]
-            if other is child:
+            if self.children[i] is child:
                 place = i
-            elif not other.over:
-                other.cancel()
+        self.cancel_children()
         return self.finish(None if child.error is not None else (place, child.result), child.error)
-
-    def cancel(self):
-        child: Pending
-        Pending.cancel(self)
-        for child in self.children:
-            if not child.over:
-                child.cancel()
-        return 0
 
 
 @cython.final
