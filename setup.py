@@ -142,6 +142,7 @@ COMPILED = [
     "policies.broker.first",
     "policies.broker.random",
     "policies.broker.round_robin",
+    "policies.broker.best",
     "policies.broker.load",
     "policies.broker.speed",
     "policies.broker.start",

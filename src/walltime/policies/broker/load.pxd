@@ -1,11 +1,11 @@
-from walltime.policy.api cimport Broker
-from walltime.policy.clusters cimport ClusterView, cluster_at, less_loaded
+from walltime.policies.broker.best cimport Best
+from walltime.policy.clusters cimport ClusterView, less_loaded
 
-cdef class LeastLoaded(Broker):
-    cpdef int route(self, Py_ssize_t slot, list clusters) except? -1
+cdef class LeastLoaded(Best):
+    cdef bint is_better(self, ClusterView a, ClusterView b) except -1
 
-cdef class MostFree(Broker):
-    cpdef int route(self, Py_ssize_t slot, list clusters) except? -1
+cdef class MostFree(Best):
+    cdef bint is_better(self, ClusterView a, ClusterView b) except -1
 
-cdef class ShortestQueue(Broker):
-    cpdef int route(self, Py_ssize_t slot, list clusters) except? -1
+cdef class ShortestQueue(Best):
+    cdef bint is_better(self, ClusterView a, ClusterView b) except -1

@@ -4,48 +4,29 @@ from __future__ import annotations
 
 import cython
 
-from walltime.policy.api import Broker
-from walltime.policy.clusters import ClusterView, cluster_at, less_loaded
+from walltime.policies.broker.best import Best
+from walltime.policy.clusters import ClusterView, less_loaded
 
 
 @cython.cclass
-class LeastLoaded(Broker):
+class LeastLoaded(Best):
     """The lowest load: cores in use and asked for by jobs that wait there, over the cluster's cores."""
 
-    def route(self, slot, clusters):
-        i: cython.Py_ssize_t
-        best: ClusterView = cluster_at(clusters, 0, slot)
-        for i in range(1, len(clusters)):
-            if less_loaded(cluster_at(clusters, i, slot), best):
-                best = cluster_at(clusters, i, slot)
-        return best.index
+    def is_better(self, a: ClusterView, b: ClusterView):
+        return less_loaded(a, b)
 
 
 @cython.cclass
-class MostFree(Broker):
+class MostFree(Best):
     """The most free cores, less those that jobs ask for that wait there already."""
 
-    def route(self, slot, clusters):
-        i: cython.Py_ssize_t
-        best: ClusterView = cluster_at(clusters, 0, slot)
-        other: ClusterView
-        for i in range(1, len(clusters)):
-            other = cluster_at(clusters, i, slot)
-            if other.ledger.free - other.waiting_cores > best.ledger.free - best.waiting_cores:
-                best = other
-        return best.index
+    def is_better(self, a: ClusterView, b: ClusterView):
+        return a.ledger.free - a.waiting_cores > b.ledger.free - b.waiting_cores
 
 
 @cython.cclass
-class ShortestQueue(Broker):
+class ShortestQueue(Best):
     """The fewest waiting jobs; of equals the lowest load."""
 
-    def route(self, slot, clusters):
-        i: cython.Py_ssize_t
-        best: ClusterView = cluster_at(clusters, 0, slot)
-        other: ClusterView
-        for i in range(1, len(clusters)):
-            other = cluster_at(clusters, i, slot)
-            if other.waiting < best.waiting or (other.waiting == best.waiting and less_loaded(other, best)):
-                best = other
-        return best.index
+    def is_better(self, a: ClusterView, b: ClusterView):
+        return a.waiting < b.waiting or (a.waiting == b.waiting and less_loaded(a, b))

@@ -1,5 +1,5 @@
-from walltime.policy.api cimport Broker
-from walltime.policy.clusters cimport ClusterView, cluster_at, less_loaded
+from walltime.policies.broker.best cimport Best
+from walltime.policy.clusters cimport ClusterView, less_loaded
 
-cdef class Fastest(Broker):
-    cpdef int route(self, Py_ssize_t slot, list clusters) except? -1
+cdef class Fastest(Best):
+    cdef bint is_better(self, ClusterView a, ClusterView b) except -1

@@ -6,11 +6,11 @@ import cython
 
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.node_pool import NodePool
-from walltime.kernel.ledger.place import Place
+from walltime.policies.place.worst_fit import WorstFit
 
 
 @cython.cclass
-class Even(Place):
+class Even(WorstFit):
     """The tasks evenly over the nodes, in order of their free places: the first to the node with the most of them, the
     lowest number of equals; where there are more tasks than nodes with a free place, round again. Nodes that are given
     as a whole are filled one after the other instead: a job takes no more of them than it needs.
@@ -18,24 +18,8 @@ class Even(Place):
     Santoso, van Albada, Basaruddin, Sloot, "A simulation environment for job scheduling on distributed systems", 2003.
     """
 
-    def __init__(self) -> None:
-        Place.__init__(self)
-        self.ranked = True
-        self.leftover = -1
-
     def prepare(self, jobs: JobTable, sizes, whole, seed):
         self.whole = whole
-        return 0
-
-    def pick(self, pool: NodePool, nodes, least, slot):
-        level: cython.longlong = pool.level_to(pool.top)
-        i: cython.Py_ssize_t = -1
-        while pool.chosen < nodes and level >= least:
-            i = pool.first_of(level, i + 1)
-            if i < 0:
-                level = pool.level_to(level - 1)
-            else:
-                pool.put(i, 0)
         return 0
 
     def spread(self, pool: NodePool, cores, slot):
