@@ -10,20 +10,12 @@ from walltime.site.importing.findings import Findings
 from walltime.site.importing.values import Settings, read_time, write_time
 from walltime.site.importing.written import Said
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
+from walltime.site.priority import FLAGS, PERIODS, TRES, WEIGHTS
 
 MULTIFACTOR = "priority/multifactor"
-WEIGHTS = {
-    "age": "PriorityWeightAge",
-    "fairshare": "PriorityWeightFairshare",
-    "job_size": "PriorityWeightJobSize",
-    "partition": "PriorityWeightPartition",
-    "qos": "PriorityWeightQOS",
-    "association": "PriorityWeightAssoc",
-}
-TRES = {"cpu": "cpu", "mem": "mem", "node": "node", "gres/gpu": "gpu"}
+OURS = {name.lower(): ours for ours, name in TRES.items()}
 UNUSED = "priority/basic: jobs in order of submission"
 YEAR = 365 * 86_400
-PERIODS = ("none", "daily", "weekly", "monthly", "quarterly", "yearly")
 
 
 def write_order(settings: Settings, associations: Associations | None, qos: str, findings: Findings) -> Any:
@@ -79,7 +71,7 @@ def _time(settings: Settings, name: str, findings: Findings, *, least: int = 0, 
 
 
 def _write_flags(settings: Settings, findings: Findings) -> dict[str, Said]:
-    known = {"ACCRUE_ALWAYS": "accrue_always", "SMALL_RELATIVE_TO_TIME": "relative_to_time"}
+    known = {word: name for name, word in FLAGS.items()}
     found = {}
     for flag in settings.words("PriorityFlags"):
         findings.tell(f"PriorityFlags.{flag}")
@@ -94,7 +86,7 @@ def _write_tres(settings: Settings, findings: Findings) -> dict[str, Said]:
     weights = {}
     for part in settings.get("PriorityWeightTRES").split(","):
         name, _, weight = part.partition("=")
-        ours = TRES.get(name.strip().lower())
+        ours = OURS.get(name.strip().lower())
         if ours is None or not weight.strip().isdigit():
             findings.tell("PriorityWeightTRES", name.strip(), NOT, "of cores, memory, nodes and GPUs alone")
         else:

@@ -8,23 +8,12 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
 from walltime.scenario import Cluster
+from walltime.site.priority import FLAGS, PERIODS, TRES, WEIGHTS
 
 FCFS, MULTIFACTOR, FAIRSHARE = "fcfs", "multifactor", "fairshare"
 ORDERS = (FCFS, MULTIFACTOR, FAIRSHARE)
-WEIGHTS = {
-    "age": "PriorityWeightAge",
-    "fairshare": "PriorityWeightFairshare",
-    "job_size": "PriorityWeightJobSize",
-    "partition": "PriorityWeightPartition",
-    "qos": "PriorityWeightQOS",
-    "association": "PriorityWeightAssoc",
-}
-TRES = {"cpu": "CPU", "mem": "Mem", "gpu": "GRES/gpu", "node": "Node"}
 FORMULAS = {"fair-tree": "", "classic": "NO_FAIR_TREE"}
-RESETS = {
-    **{"none": "NONE", "now": "NOW", "daily": "DAILY", "weekly": "WEEKLY", "monthly": "MONTHLY"},
-    **{"quarterly": "QUARTERLY", "yearly": "YEARLY"},
-}
+RESETS = {name: name.upper() for name in (*PERIODS, "now")}
 ALONE = 1_000_000_000
 """The weight of fair share where it is the only thing that counts."""
 PERIODIC = {
@@ -107,8 +96,7 @@ def write_order(cluster: Cluster, counts_minutes: bool) -> list[str]:
     shares = _share_parameters(cluster)
     weights = {"fairshare": ALONE} if order.name == FAIRSHARE else given.get("weights") or {}
     flags = [FORMULAS[shares.get("formula", "fair-tree")]]
-    flags += ["ACCRUE_ALWAYS"] if given.get("accrue_always") else []
-    flags += ["SMALL_RELATIVE_TO_TIME"] if given.get("relative_to_time") else []
+    flags += [word for name, word in FLAGS.items() if given.get(name)]
     lines = ["PriorityType=priority/multifactor"]
     lines += [f"{WEIGHTS[name]}={int(weight)}" for name, weight in weights.items()]
     lines.append(f"PriorityCalcPeriod={_minutes(given.get('interval', '5m'))}")
