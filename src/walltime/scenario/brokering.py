@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from walltime.scenario.part import Part, read_part
-from walltime.scenario.values import Count, Duration, Flag, Model, Name, Names
+from walltime.scenario.values import Count, Duration, Flag, Model, Name, Names, check_ranges
 
 CRITERIA = ("performance", "available", "load", "queue", "start")
 """What the broker `weighted` knows of every cluster, besides its attributes."""
@@ -45,10 +44,7 @@ class JobSelector(Model):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        for low, high in (("min_cores", "max_cores"), ("min_time", "max_time")):
-            first, last = getattr(self, low), getattr(self, high)
-            if first is not None and last is not None and first > last:
-                raise PydanticCustomError("job_selector", "has {low} above {high}", {"low": low, "high": high})
+        check_ranges(self)
         return self
 
 

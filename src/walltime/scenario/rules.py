@@ -20,6 +20,7 @@ from walltime.scenario.values import (
     Shares,
     Size,
     UsualMemory,
+    check_ranges,
 )
 
 ENTITIES = ("user", "group", "account", "qos", "queue")
@@ -129,10 +130,7 @@ class Route(Model):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        for low, high in (("min_cores", "max_cores"), ("min_time", "max_time")):
-            first, last = getattr(self, low), getattr(self, high)
-            if first is not None and last is not None and first > last:
-                raise PydanticCustomError("route", "has {low} above {high}", {"low": low, "high": high})
+        check_ranges(self)
         return self
 
 

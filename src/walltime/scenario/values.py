@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, model_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 from walltime.core.dates import Date, find_zone, is_date
 from walltime.core.errors import InputError
@@ -255,6 +256,14 @@ class Model(BaseModel):
             if name in self.spelt_out or value != field.get_default(call_default_factory=True):
                 written[name] = os.path.abspath(value) if is_file(field, value) else _plain(value)
         return written
+
+
+def check_ranges(model: Model) -> None:
+    """Raise ValueError where the least number of cores, or the shortest time, is above the most that is told."""
+    for low, high in (("min_cores", "max_cores"), ("min_time", "max_time")):
+        first, last = getattr(model, low), getattr(model, high)
+        if first is not None and last is not None and first > last:
+            raise PydanticCustomError("range", "has {low} above {high}", {"low": low, "high": high})
 
 
 def is_file(field: FieldInfo, value: object) -> bool:
