@@ -29,7 +29,7 @@ would turn in circles, huge pages are sought for and cleared whole, which takes 
 that look on while models are checked are sought for among all that is installed."""
 COLUMN, KEPT = 32 << 20, 256 << 20
 """Bytes: arrays up to the first the C library takes from what was freed before, of which it keeps up to the second. The
-system clears each page that it gives anew. Longer arrays go back to it at once, as their holes would add up."""
+system clears each page that it gives again. Longer arrays go back to it at once, as their holes would add up."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 PLUGIN = "The policy's own code failed; WALLTIME_DEBUG=1 shows the trace of calls."
 

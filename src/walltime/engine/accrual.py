@@ -1,7 +1,7 @@
 """Which waiting jobs grow older, where limits say how many may: the others' age does not count in their priority.
 
 As Slurm's MaxJobsAccrue and its kin: of the jobs that wait, those that came first accrue age; the next one begins when
-one of them starts or leaves. A job that was put back begins anew. One limit decides, but a job counts at all that are
+one of them starts or leaves. A job that was put back begins again. One limit decides, but a job counts at all that are
 on it, so that others may be over-full.
 """
 

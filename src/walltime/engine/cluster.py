@@ -9,7 +9,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.engine.brokering.assignments import Assignments  # noqa: F401 - as in cluster.pxd
 from walltime.engine.domain import Domain
 from walltime.engine.sources import Openings, Timers  # noqa: F401 - as in cluster.pxd
-from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.jobs import JobTable, QueuePlace
 from walltime.kernel.ledger.cores import CoreLedger, Ledger
 from walltime.kernel.ledger.forecast import Forecast
 from walltime.kernel.ledger.plan import PlanLedger
@@ -25,7 +25,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 if not cython.compiled:
     ARRIVAL, CAPACITY, ESTIMATE = Cause.ARRIVAL, Cause.CAPACITY, Cause.ESTIMATE
     LIMIT, ORDER, RELEASE, TIMER = Cause.LIMIT, Cause.ORDER, Cause.RELEASE, Cause.TIMER
-    OUTSIDE = Place.OUTSIDE
+    OUTSIDE = QueuePlace.OUTSIDE
     JobFields = object  # a copy of a job's fields, in C
 
 

@@ -26,7 +26,7 @@ cdef class TimeShared(TaskExecution):
     cdef long long predict(self, Py_ssize_t i) noexcept
     cdef int report_done(self, Py_ssize_t i, Py_ssize_t t) except -1
     cdef int run_all(self, Py_ssize_t i, long long budget) except -1
-    cdef int line_up(self, Py_ssize_t i) noexcept
+    cdef int move_to_end(self, Py_ssize_t i) noexcept
     cdef bint behind(self, Py_ssize_t a, Py_ssize_t b) noexcept
     cdef int take_turns(self, Py_ssize_t i, long long budget) except -1
     cdef bint skip_rounds(self, Py_ssize_t i, long long budget, long long turn) noexcept

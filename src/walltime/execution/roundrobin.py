@@ -222,9 +222,9 @@ class TimeShared(TaskExecution):
             if table.at[t].left == 0:
                 self.report_done(i, t)
         self.at[i] += time
-        return self.line_up(i) if late else 0
+        return self.move_to_end(i) if late else 0
 
-    def line_up(self, i):
+    def move_to_end(self, i):
         """Tasks that have used up a quantum go to the end of the run queue, the last to do so last."""
         table: TaskTable = self.table
         at: cython.longlong[::1] = self.run_queue.at

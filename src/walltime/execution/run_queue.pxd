@@ -26,7 +26,7 @@ cdef class RunQueuePlayer:
     cdef long long run(self, long long budget) noexcept
     cdef long long dispatch(self) noexcept
     cdef bint spend(self, long long time) noexcept
-    cdef int line_up(self) noexcept
+    cdef int move_to_end(self) noexcept
     cdef int move_back(self, Py_ssize_t place) noexcept
     cdef int remember(self) noexcept
     cdef bint recurs(self) noexcept

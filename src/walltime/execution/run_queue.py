@@ -154,10 +154,10 @@ class RunQueuePlayer:
             if self.slice[k] == 0:
                 late = True
         if late:
-            self.line_up()
+            self.move_to_end()
         return done
 
-    def line_up(self):
+    def move_to_end(self):
         """A task that has used up its quantum goes to the end of the run queue, in the order of the run queue."""
         place: cython.Py_ssize_t = 0
         _looked: cython.Py_ssize_t

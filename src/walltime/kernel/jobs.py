@@ -93,7 +93,7 @@ class Outcome(enum.IntEnum):
     RESIZED = 12  # it goes on with fewer nodes
 
 
-class Place(enum.IntEnum):
+class QueuePlace(enum.IntEnum):
     """Where a job stands in its queue: a negative number, or its place in the queue's tail."""
 
     LINE = -2
@@ -106,7 +106,7 @@ if not cython.compiled:
         return None
 
     FUTURE = State.FUTURE
-    OUTSIDE = Place.OUTSIDE
+    OUTSIDE = QueuePlace.OUTSIDE
 
 
 def time_for(work, speed):

@@ -23,7 +23,7 @@ class Outcome(enum.IntEnum):
     PREEMPTED = 11
     RESIZED = 12
 
-class Place(enum.IntEnum):
+class QueuePlace(enum.IntEnum):
     LINE = -2
     OUTSIDE = -1
 

@@ -73,11 +73,11 @@ class Usage:
         self.size += 1
         return self.size - 1
 
-    def mark(self, who):
+    def mark(self, owner):
         """Something of the association has changed, and not by the time alone."""
-        if not self.marked[who]:
-            self.marked[who] = 1
-            self.changed[self.changes] = who
+        if not self.marked[owner]:
+            self.marked[owner] = 1
+            self.changed[self.changes] = owner
             self.changes += 1
         return 0
 
@@ -98,37 +98,37 @@ class Usage:
         self.charge[k] = rint(value * GRAIN) / GRAIN
         return 0
 
-    def load(self, who, k, seconds):
+    def load(self, owner, k, seconds):
         """Put down earlier use, in core-seconds."""
-        self.mark(who)
-        self.amount[who * self.width + k] += seconds
+        self.mark(owner)
+        self.amount[owner * self.width + k] += seconds
         return 0
 
-    def start(self, who, slot, limit, now):
+    def start(self, owner, slot, limit, now):
         """A job of the association begins to use what `set_charge` said, for `limit` microseconds at the most."""
         k: cython.Py_ssize_t
         while slot >= len(self.owner):
             self.owner = doubled(self.owner)
             self.rates = lengthened(self.rates)
-        self.mark(who)
-        self.settle(who, now)
-        self.owner[slot] = who
-        self.running[who] += 1
+        self.mark(owner)
+        self.settle(owner, now)
+        self.owner[slot] = owner
+        self.running[owner] += 1
         for k in range(self.width):
             self.rates[slot * self.width + k] = self.charge[k]
-            self.rate[who * self.width + k] += self.charge[k]
+            self.rate[owner * self.width + k] += self.charge[k]
         return 0
 
     def stop(self, slot, start, now):
         """The job, which has run since `start`, uses nothing any more."""
         self.require_slot(slot)
         k: cython.Py_ssize_t
-        who: cython.Py_ssize_t = self.owner[slot]
-        self.mark(who)
-        self.settle(who, now)
-        self.running[who] -= 1
+        owner: cython.Py_ssize_t = self.owner[slot]
+        self.mark(owner)
+        self.settle(owner, now)
+        self.running[owner] -= 1
         for k in range(self.width):
-            self.rate[who * self.width + k] -= self.rates[slot * self.width + k]
+            self.rate[owner * self.width + k] -= self.rates[slot * self.width + k]
         return 0
 
     def require_slot(self, slot):
@@ -136,11 +136,11 @@ class Usage:
             raise PolicyError(f"{slot} is not a job that has started")
         return 0
 
-    def settle(self, who, now):
+    def settle(self, owner, now):
         """Bring the association's amounts to `now`."""
         raise NotImplementedError(f"{type(self).__name__}.settle")
 
-    def read(self, who, k, time):
+    def read(self, owner, k, time):
         """The association's use of the k-th resource, in core-seconds, as it counts at the time."""
         raise NotImplementedError(f"{type(self).__name__}.read")
 
@@ -164,19 +164,19 @@ class HalfLife(Usage):
         self.forgotten = time
         return 0
 
-    def settle(self, who, now):
+    def settle(self, owner, now):
         k: cython.Py_ssize_t
-        if self.since[who] == now:
+        if self.since[owner] == now:
             return 0
         for k in range(self.width):
-            self.amount[who * self.width + k] = self.read(who, k, now)
-        self.since[who] = now
+            self.amount[owner * self.width + k] = self.read(owner, k, now)
+        self.since[owner] = now
         return 0
 
-    def read(self, who, k, time):
-        at: cython.Py_ssize_t = who * self.width + k
+    def read(self, owner, k, time):
+        at: cython.Py_ssize_t = owner * self.width + k
         before: cython.double = self.amount[at]
-        since: cython.longlong = self.since[who]
+        since: cython.longlong = self.since[owner]
         age: cython.double
         if since < self.forgotten <= time:
             before = 0.0
@@ -216,10 +216,10 @@ class Steps(Usage):
         self.opened = integers(64 * width)  # the same of each, by slot
         self.live = doubles(16 * width)  # what they have used so far, at the time `since`
 
-    def start(self, who, slot, limit, now):
+    def start(self, owner, slot, limit, now):
         k: cython.Py_ssize_t
-        Usage.start(self, who, slot, limit, now)
-        while who * self.width >= len(self.open):
+        Usage.start(self, owner, slot, limit, now)
+        while owner * self.width >= len(self.open):
             self.open = doubled(self.open)
             self.live = lengthened(self.live)
             self.recent = lengthened(self.recent)
@@ -231,49 +231,51 @@ class Steps(Usage):
             self.opened[slot * self.width + k] = cython.cast(
                 cython.longlong, rint(self.charge[k] * (cython.cast(cython.double, limit) / SECOND) * GRAIN)
             )
-            self.open[who * self.width + k] += self.opened[slot * self.width + k]
-            if now > self.last[who]:
-                self.recent[who * self.width + k] += self.latest[who * self.width + k]
-                self.latest[who * self.width + k] = 0.0
-            if now - self.last[who] > self.brief:
-                self.recent[who * self.width + k] = 0.0
-            self.latest[who * self.width + k] += cython.cast(cython.double, self.opened[slot * self.width + k]) / GRAIN
-        self.last[who] = now
+            self.open[owner * self.width + k] += self.opened[slot * self.width + k]
+            if now > self.last[owner]:
+                self.recent[owner * self.width + k] += self.latest[owner * self.width + k]
+                self.latest[owner * self.width + k] = 0.0
+            if now - self.last[owner] > self.brief:
+                self.recent[owner * self.width + k] = 0.0
+            self.latest[owner * self.width + k] += (
+                cython.cast(cython.double, self.opened[slot * self.width + k]) / GRAIN
+            )
+        self.last[owner] = now
         return 0
 
     def stop(self, slot, start, now):
         self.require_slot(slot)
         k: cython.Py_ssize_t
         used: cython.double
-        who: cython.Py_ssize_t = self.owner[slot]
+        owner: cython.Py_ssize_t = self.owner[slot]
         Usage.stop(self, slot, start, now)
         for k in range(self.width):
             used = self.rates[slot * self.width + k] * (cython.cast(cython.double, now - start) / SECOND)
-            self.amount[who * self.width + k] += used
-            self.live[who * self.width + k] -= used
-            self.open[who * self.width + k] -= self.opened[slot * self.width + k]
-            self.recent[who * self.width + k] = 0.0
-            if self.last[who] < now:
-                self.latest[who * self.width + k] = 0.0
+            self.amount[owner * self.width + k] += used
+            self.live[owner * self.width + k] -= used
+            self.open[owner * self.width + k] -= self.opened[slot * self.width + k]
+            self.recent[owner * self.width + k] = 0.0
+            if self.last[owner] < now:
+                self.latest[owner * self.width + k] = 0.0
             elif start == now:  # it had no length
-                self.latest[who * self.width + k] -= (
+                self.latest[owner * self.width + k] -= (
                     cython.cast(cython.double, self.opened[slot * self.width + k]) / GRAIN
                 )
-            if self.running[who] == 0:
-                self.live[who * self.width + k] = 0.0
+            if self.running[owner] == 0:
+                self.live[owner * self.width + k] = 0.0
         return 0
 
-    def settle(self, who, now):
+    def settle(self, owner, now):
         k: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        decay: cython.double = self.decay(self.since[who], now)
-        passed: cython.double = cython.cast(cython.double, now - self.since[who]) / SECOND
+        decay: cython.double = self.decay(self.since[owner], now)
+        passed: cython.double = cython.cast(cython.double, now - self.since[owner]) / SECOND
         for k in range(self.width):
-            at = who * self.width + k
+            at = owner * self.width + k
             self.amount[at] *= decay
-            if self.running[who] > 0:
+            if self.running[owner] > 0:
                 self.live[at] += self.rate[at] * passed
-        self.since[who] = now
+        self.since[owner] = now
         return 0
 
     def stands(self, since, time):
@@ -284,13 +286,13 @@ class Steps(Usage):
         steps: cython.longlong = time // self.every - since // self.every
         return 1.0 if steps == 0 else pow(self.factor, cython.cast(cython.double, steps))
 
-    def read(self, who, k, time):
-        at: cython.Py_ssize_t = who * self.width + k
-        found: cython.double = self.amount[at] * self.decay(self.since[who], time)
-        if self.running[who] == 0:
+    def read(self, owner, k, time):
+        at: cython.Py_ssize_t = owner * self.width + k
+        found: cython.double = self.amount[at] * self.decay(self.since[owner], time)
+        if self.running[owner] == 0:
             return found
         if self.temporary:
             return found + cython.cast(cython.double, self.open[at]) / GRAIN
-        if self.brief > 0 and time - self.last[who] <= self.brief:
+        if self.brief > 0 and time - self.last[owner] <= self.brief:
             found += self.recent[at] + self.latest[at]
-        return found + self.live[at] + self.rate[at] * (cython.cast(cython.double, time - self.since[who]) / SECOND)
+        return found + self.live[at] + self.rate[at] * (cython.cast(cython.double, time - self.since[owner]) / SECOND)

@@ -16,7 +16,7 @@ from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, Place, State
+from walltime.kernel.jobs import JobTable, QueuePlace, State
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.queue.choices import Choices
 from walltime.kernel.queue.lines import LinesQueue
@@ -51,7 +51,7 @@ class Decision(enum.IntEnum):
 
 if not cython.compiled:
     WAITING = State.WAITING
-    OUTSIDE = Place.OUTSIDE
+    OUTSIDE = QueuePlace.OUTSIDE
     ARRIVAL = Cause.ARRIVAL
     START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
 
@@ -396,7 +396,7 @@ class Pass:
         self.now = 0
         self.causes = 0
         self.fresh = 0  # those of this instant
-        self.heard = True  # whether promises are told to anything; a plan that is made anew need not tell them else
+        self.heard = True  # whether anything wants to be told of promises; else a plan for one pass need not tell them
         self.amid = False  # whether more is still to happen at this instant: jobs expected to end now may not have
         self.open = False
         self.kind = integers(64)
@@ -879,7 +879,7 @@ class Pass:
         return self.lines.pass_over(lane)
 
     def pass_over_none(self):
-        return self.lines.pass_nobody()
+        return self.lines.pass_none()
 
     def set_causes(self, causes):
         """What has happened since the policy's own last pass, where the rhythm made others in between."""

@@ -68,7 +68,7 @@ cdef class FairShares:
     cpdef int drop(self, Py_ssize_t f) except -1
     cpdef int settle(self) except -1
     cpdef double rate_of(self, Py_ssize_t f) noexcept
-    cdef int soil(self, Py_ssize_t r) except -1
+    cdef int mark_dirty(self, Py_ssize_t r) except -1
     cdef double room(self, Py_ssize_t r) except? -1
     cdef int take(self, Py_ssize_t f) except -1
     cdef int take_all(self, Py_ssize_t r) except -1

@@ -91,7 +91,7 @@ class FairShares:
     def set_capacity(self, r, capacity):
         """The resource has another capacity from now on."""
         self.resource[r].capacity = capacity
-        return self.soil(r)
+        return self.mark_dirty(r)
 
     def room(self, r):
         """What the resource has for the flows that use it now."""
@@ -103,7 +103,7 @@ class FairShares:
         k = len(curve) if k > len(curve) else k if k > 0 else 1
         return self.resource[r].capacity * cython.cast(cython.double, curve[k - 1])
 
-    def soil(self, r):
+    def mark_dirty(self, r):
         """All flows of the resource are to be looked at again."""
         if self.resource[r].dirty == 0:
             self.resource[r].dirty = 1
@@ -159,7 +159,7 @@ class FairShares:
             self.resource[r].first = u
             self.resource[r].count += 1
             if self.resource[r].curve >= 0:
-                self.soil(r)
+                self.mark_dirty(r)
             u = self.use[u].next
         if self.waits == len(self.waiting):
             self.waiting = doubled(self.waiting)
@@ -187,7 +187,7 @@ class FairShares:
                 self.resource[r].usage = 0.0
                 self.resource[r].tight = 0
             elif self.resource[r].tight or self.resource[r].curve >= 0:
-                self.soil(r)
+                self.mark_dirty(r)
             u = self.use[u].next
         self.flow[f].active = 0
         self.flow[f].rate = 0.0

@@ -17,7 +17,7 @@ from walltime.engine.brokering.migration import Migration  # noqa: F401 - as in 
 from walltime.engine.cluster import Changes, Cluster
 from walltime.engine.recording.recorder import NOWHERE as _NOWHERE
 from walltime.engine.scheduling import Scheduling
-from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.jobs import JobTable, QueuePlace
 from walltime.kernel.queue.scan import ScanQueue
 from walltime.kernel.queue.waiting import OrderedQueue
 from walltime.policy.api import Broker, Order  # noqa: F401 - as in dispatch.pxd
@@ -26,7 +26,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 NOWHERE = cython.declare(cython.longlong, _NOWHERE)
 
 if not cython.compiled:
-    OUTSIDE = Place.OUTSIDE
+    OUTSIDE = QueuePlace.OUTSIDE
 
 
 @cython.final

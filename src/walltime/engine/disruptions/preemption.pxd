@@ -23,7 +23,7 @@ cdef class Preemptor:
     cdef dict running
     cdef list order
     cdef list fresh
-    cdef bint unheard
+    cdef bint unasked
     cdef bint sought
     cdef long long base
     cdef dict hopeless
@@ -40,7 +40,7 @@ cdef class Preemptor:
     cdef bint seeks(self, Pass view, long long lowest) except? -1
     cdef long long lowest(self) except *
     cdef int park_refused(self, LinesQueue lines) except -1
-    cdef int hear(self, Pass view, Py_ssize_t slot, list urgent) except -1
+    cdef int let_seek(self, Pass view, Py_ssize_t slot, list urgent) except -1
     cdef int serve(self, Pass view, Py_ssize_t slot) except -1
     cdef int pin(self, Pass view, Py_ssize_t slot) except -1
     cdef int renounce(self, Py_ssize_t slot) except -1

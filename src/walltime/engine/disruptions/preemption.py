@@ -49,7 +49,7 @@ class Preemptor:
         self.made_way = {}  # for which job another was last told to go, by its number
         self.going = -1  # the job that is made to go at this moment
         self.fresh = []  # the jobs that have joined since the last pass
-        self.unheard = False  # whether some have joined in a pass itself, and were never asked
+        self.unasked = False  # whether some have joined in a pass itself, and were never asked
         self.sought = False  # whether a job seeks room in this one
         self.base = -NEVER  # the lowest rank then
         self.hopeless = {}  # of requests that no preemption has helped in this pass: the shortest
@@ -116,10 +116,10 @@ class Preemptor:
         view.release()
         self.hopeless = {}
         if len(urgent) > 1:
-            urgent.sort(key=self.place)
+            urgent.sort(key=self.urgency)
         for slot in urgent:
             self.serve(view, slot)
-        self.unheard = self.unheard or len(self.fresh) > 0
+        self.unasked = self.unasked or len(self.fresh) > 0
         self.fresh = []  # jobs that others have preempted are no news
         for slot in sorted(self.suspended, key=self.precedence):
             until = view.now + self.jobs.at[slot].estimate
@@ -144,22 +144,22 @@ class Preemptor:
         if fresh:
             for slot in self.fresh:
                 if self.chains.chain(slot) >= 0 and self.jobs.at[slot].state == WAITING and self.rank[slot] > lowest:
-                    self.hear(view, slot, urgent)
+                    self.let_seek(view, slot, urgent)
             if view.causes & TIMER and not self.sought:
                 self.sought = self.seeks(view, lowest)
             return urgent
-        self.unheard = False
+        self.unasked = False
         for key, chain in self.waiting.items():
             if key > lowest:
                 slot = self.chains.first[chain]
                 while slot >= 0:
-                    self.hear(view, slot, urgent)
+                    self.let_seek(view, slot, urgent)
                     slot = self.chains.after[slot]
         return urgent
 
     def in_flux(self, view: Pass):
         """Whether a job that sought in vain may find something now, be it that only time has passed."""
-        if self.unheard or self.told or self.claims:
+        if self.unasked or self.told or self.claims:
             return True
         return view.raw_ledger.pins > 0 or view.raw_ledger.closing < NEVER
 
@@ -210,8 +210,8 @@ class Preemptor:
                 slot = next
         return 0
 
-    def hear(self, view: Pass, slot, urgent: list):
-        """A job that is longer than all that is left before everything will be shut seeks in vain."""
+    def let_seek(self, view: Pass, slot, urgent: list):
+        """Let the job seek room, unless it is longer than the time until everything will be shut."""
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
         if slot not in self.claims and view.admits(slot):
             self.sought = True
@@ -219,7 +219,7 @@ class Preemptor:
                 urgent.append(slot)
         return 0
 
-    def place(self, slot: cython.Py_ssize_t):
+    def urgency(self, slot: cython.Py_ssize_t):
         """Claimants first, then the highest rank, and in each the order of the queue."""
         order = self.tiers[self.jobs.at[slot].lane], self.jobs.at[slot].key, self.jobs.at[slot].seq
         return (False, 0, *order) if slot in self.claims else (True, -self.rank[slot], *order)

@@ -84,7 +84,7 @@ cdef class LinesQueue(Queue):
     cdef Py_ssize_t find_none(self, Line line, long long free, long long extra, long long window, long long longest) noexcept
     cdef Py_ssize_t first(self, Py_ssize_t after, bint fitting) except? -1
     cdef int pass_over(self, Py_ssize_t lane) except -1
-    cdef int pass_nobody(self) except -1
+    cdef int pass_none(self) except -1
     cdef int bring_home(self, Py_ssize_t slot) except -1
     cdef int change(self, Py_ssize_t slot, Line line, Line other) except -1
     cdef int catch_up(self, Line line) except -1

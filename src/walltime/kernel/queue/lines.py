@@ -6,7 +6,7 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.jobs import JobTable, QueuePlace
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.queue.choices import Choices
 from walltime.kernel.queue.scan import ScanQueue
@@ -18,7 +18,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 FEW = cython.declare(cython.Py_ssize_t, 8)  # so many go back to their queue's line when their limit moves
 
 if not cython.compiled:
-    OUTSIDE = Place.OUTSIDE
+    OUTSIDE = QueuePlace.OUTSIDE
 
 
 @cython.final
@@ -564,12 +564,12 @@ class LinesQueue(Queue):
         return best
 
     def pass_over(self, lane):
-        """No job of this lane is told any more, until `pass_nobody`."""
+        """No job of this lane is told any more, until `pass_none`."""
         self.passing = True
         self.passed[lane] = 1
         return 0
 
-    def pass_nobody(self):
+    def pass_none(self):
         if self.passing:
             self.passing = False
             self.passed[:] = 0

@@ -6,14 +6,14 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.jobs import JobTable, QueuePlace
 from walltime.kernel.queue.sorting import Sorter
 from walltime.kernel.queue.waiting import Queue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    OUTSIDE = Place.OUTSIDE
+    OUTSIDE = QueuePlace.OUTSIDE
 
 
 @cython.final

@@ -8,7 +8,7 @@ from cython.cimports.walltime.kernel.prefetch import prefetch  # here, or all th
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, Place
+from walltime.kernel.jobs import JobTable, QueuePlace
 from walltime.kernel.queue.bounds import Bounds  # noqa: F401 - as in waiting.pxd
 from walltime.kernel.queue.index import Entries, QueueIndex
 from walltime.kernel.queue.sorting import Sorter
@@ -20,7 +20,7 @@ SOON = cython.declare(cython.Py_ssize_t, 3)  # so many places behind the head st
 ENTRY = cython.declare(cython.Py_ssize_t, 4)  # as in the index
 
 if not cython.compiled:
-    LINE, OUTSIDE = Place.LINE, Place.OUTSIDE
+    LINE, OUTSIDE = QueuePlace.LINE, QueuePlace.OUTSIDE
 
 
 @cython.cclass

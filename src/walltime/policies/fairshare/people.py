@@ -1,4 +1,4 @@
-"""Whom fair share is counted by: from the numbers in the job table to the leaves of the tree."""
+"""By whom fair share is counted: from the numbers in the job table to the leaves of the tree."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class People:
         return self.leaf_node[account, name]
 
     def _shares(self, name: str) -> float:
-        """What is due to somebody; a group may stand apart from a user of the same name."""
+        """The shares of a user or group; a group may have others than a user of the same name."""
         plain = self.shares.get(name, 1.0)
         return self.shares.get(f"group:{name}", plain) if KINDS[self.kind] == "group" else plain
 

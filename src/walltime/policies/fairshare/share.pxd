@@ -28,7 +28,7 @@ cdef class FairShare:
     cdef long long[::1] leaf_of
 
     cpdef attach(self, object surroundings)
-    cpdef Py_ssize_t who(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
+    cpdef Py_ssize_t find_leaf(self, JobTable jobs, Py_ssize_t slot, long long now) except -1
     cpdef long long renew(self, long long now) except *
     cdef long long due(self, long long now) noexcept
     cdef int calculate(self, long long time) except -1

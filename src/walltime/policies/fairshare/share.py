@@ -80,7 +80,7 @@ class FairShare:
         """Put down what a user has used before the beginning, in core-seconds: a user, or `account/user`."""
         self.usage.load(self.tree.charged[self.people.named(name)], 0, seconds)
 
-    def who(self, jobs: JobTable, slot, now):
+    def find_leaf(self, jobs: JobTable, slot, now):
         """The leaf that the job is charged to; one that is new changes the factors of all as of `now`."""
         require_job(jobs, slot)
         code: cython.longlong = jobs.at[slot].user
@@ -147,9 +147,9 @@ class FairShare:
     def started(self, jobs: JobTable, slot, now, cores):
         """The job is charged from now on, for the cores that it holds and the rest that it asks for."""
         self.catch_up(now)
-        who: cython.Py_ssize_t = self.who(jobs, slot, now)
+        leaf: cython.Py_ssize_t = self.find_leaf(jobs, slot, now)
         self.set_charge(jobs, slot, cores)
-        return self.usage.start(self.tree.charged[who], slot, jobs.at[slot].requested, now)
+        return self.usage.start(self.tree.charged[leaf], slot, jobs.at[slot].requested, now)
 
     def stopped(self, jobs: JobTable, slot, now):
         """The job is charged no longer."""

@@ -86,7 +86,7 @@ class FairShareOrder(Order):
 
     def key(self, jobs: JobTable, slot):
         require_job(jobs, slot)
-        node: cython.Py_ssize_t = require_share(self.share).who(jobs, slot, self.now)
+        node: cython.Py_ssize_t = require_share(self.share).find_leaf(jobs, slot, self.now)
         while slot >= len(self.leaf):
             self.leaf = doubled(self.leaf)
         self.leaf[slot] = node
@@ -112,7 +112,7 @@ class FairShareOrder(Order):
     def parts(self, jobs: JobTable, slot, now):
         """The factor of the last renewal, and what it is made of: use in core-seconds, shares and use of the whole."""
         require_job(jobs, slot)
-        node: cython.Py_ssize_t = require_share(self.share).who(jobs, slot, self.now)
+        node: cython.Py_ssize_t = require_share(self.share).find_leaf(jobs, slot, self.now)
         self.share.renew(self.share.time)  # where nothing has been calculated yet
         all: cython.double = self.share.tree.use[0]
         return {

@@ -107,7 +107,7 @@ class Multifactor(Order):
         self.since[slot] = self.now
         self.since[slot] = self.begin(jobs, slot)  # of a job that was put back that very time
         if self.share is not None:
-            self.leaf[slot] = self.share.who(jobs, slot, self.now)
+            self.leaf[slot] = self.share.find_leaf(jobs, slot, self.now)
         return -self.priority(slot)
 
     def sum_up(self, jobs: JobTable, slot):
@@ -173,7 +173,7 @@ class Multifactor(Order):
         if self.share is not None:
             self.share.renew(self.share.time)  # where nothing has been calculated yet
             found["fairshare"] = (
-                self.share.tree.factor[self.share.who(jobs, slot, self.now)],
+                self.share.tree.factor[self.share.find_leaf(jobs, slot, self.now)],
                 self.share_weight,
             )
         else:

@@ -40,7 +40,7 @@ cdef class Periodic(Rhythm):
     cdef bint started
     cdef readonly long long skipped
 
-    cdef int kinds(self, long long now, int causes) noexcept
+    cdef int passes_due(self, long long now, int causes) noexcept
     cpdef bint due(self, long long now, int causes) except? -1
     cpdef schedule(self, Pass p)
     cpdef long long next(self, long long now, int causes) except *

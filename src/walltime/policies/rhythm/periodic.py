@@ -15,7 +15,7 @@ from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.profiles.free_profile import FreeProfile
 from walltime.policies.backfill.candidates import Candidates  # noqa: F401 - as in periodic.pxd
-from walltime.policies.rhythm.parameters import check_flag, check_number
+from walltime.policies.rhythm.parameters import NO_PASS, check_flag, check_main_interval, check_number
 from walltime.policy.api import Cause, Decision, Pass, Policy, Rhythm, require_open
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -66,8 +66,7 @@ class Periodic(Rhythm):
     ) -> None:
         Rhythm.__init__(self)
         self.forgets = self.replans = True
-        if sched_interval != -1:
-            check_number("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
+        check_main_interval(sched_interval)
         check_number("sched_min_interval", sched_min_interval, 0, "microseconds")
         check_number("default_queue_depth", default_queue_depth, 1, "jobs")
         check_number("bf_interval", bf_interval, 1, "seconds")
@@ -122,7 +121,7 @@ class Periodic(Rhythm):
         if not rule.overtakes:
             self.depth = NO_BACKFILL
             if self.sched_interval < 0:
-                raise InputError("sched_interval: -1 (no main pass), and backfill: none; no job would ever start")
+                raise InputError(NO_PASS)
             return
         if rule.lasting:
             what = f"{type(policy).__name__.lower()} with {rule.lasting}"
@@ -137,9 +136,9 @@ class Periodic(Rhythm):
 
     # ---- when
 
-    def kinds(self, now, causes):
+    def passes_due(self, now, causes):
         """Which passes take place now."""
-        kinds: cython.int = 0
+        passes: cython.int = 0
         due: cython.bint
         happened: cython.int = (causes | self.pending) & ~TIMER
         events: cython.int = happened & ~ESTIMATE
@@ -147,17 +146,17 @@ class Periodic(Rhythm):
             events &= ~ARRIVAL
         if self.sched_interval > 0:
             if now % self.sched_interval == 0 and self.last_full != now and (self.cut or happened or self.ageing):
-                kinds |= FULL
+                passes |= FULL
             elif events and now >= self.last_main + self.sched_min_interval:
-                kinds |= MAIN
+                passes |= MAIN
         due = self.depth != NO_BACKFILL and now % self.bf_interval == 0 and self.last_backfill != now
         if due and (self.missed or causes & ~TIMER or self.ageing):
-            kinds |= BACKFILL
-        return kinds
+            passes |= BACKFILL
+        return passes
 
     def due(self, now, causes):
         self.require_attached()
-        return self.kinds(now, causes) != 0
+        return self.passes_due(now, causes) != 0
 
     def next(self, now, causes):
         self.require_attached()
@@ -181,16 +180,16 @@ class Periodic(Rhythm):
 
     def schedule(self, p: Pass):
         self.require_attached()
-        kinds: cython.int = self.kinds(require_open(p).now, p.causes)
+        passes: cython.int = self.passes_due(require_open(p).now, p.causes)
         self.missed |= p.causes & ~TIMER
         self.pending |= p.causes & ~TIMER
-        if kinds & FULL:
+        if passes & FULL:
             self.last_full = p.now
             self.run_main(p, LAST)
-        elif kinds & MAIN:
+        elif passes & MAIN:
             self.last_main = p.now
             self.run_main(p, self.default_queue_depth)
-        if kinds & BACKFILL:
+        if passes & BACKFILL:
             self.last_backfill = p.now
             self.started = False
             self.run_backfill(p)

@@ -47,7 +47,7 @@ cdef class Slurm(Rhythm):
     cdef Py_ssize_t begun
     cdef long long rejected
 
-    cdef int kinds(self, long long now, int causes) noexcept
+    cdef int passes_due(self, long long now, int causes) noexcept
     cdef long long cycled(self, long long now) noexcept
     cdef bint is_missed(self, long long now, int causes) noexcept
     cdef int note(self, long long now) noexcept

@@ -14,7 +14,7 @@ from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.profiles.node_space import NodeSpace, count_nodes, no_nodes, put_node  # noqa: F401 - as in slurm.pxd
-from walltime.policies.rhythm.parameters import check_flag, check_number
+from walltime.policies.rhythm.parameters import NO_PASS, check_flag, check_main_interval, check_number
 from walltime.policies.rhythm.slurm_cycle import Cycle, Partitions
 from walltime.policies.rhythm.will_run import WillRun
 from walltime.policy.api import Cause, Pass, Policy, Rhythm, require_open
@@ -106,8 +106,7 @@ class Slurm(Rhythm):
         given = dict(locals())
         for name, (least, unit) in NUMBERS.items():
             check_number(name, given[name], least, unit)
-        if sched_interval != -1:
-            check_number("sched_interval", sched_interval, 1, "seconds, or -1 for no main pass")
+        check_main_interval(sched_interval)
         for name in ("defer", "bf_continue", "assoc_limit_stop"):
             check_flag(name, given[name])
         self.forgets = self.replans = self.asks_limits = True
@@ -155,7 +154,7 @@ class Slurm(Rhythm):
         if not rule.overtakes:
             self.depth = NO_BACKFILL
             if self.sched_interval < 0:
-                raise InputError("sched_interval: -1 (no main pass), and backfill: none; no job would ever start")
+                raise InputError(NO_PASS)
         else:
             self.depth = rule.reservations if rule.reservations < NEVER else 0
         if rule.candidates is not None:
@@ -186,18 +185,18 @@ class Slurm(Rhythm):
         """When the last pass took place that was not at once; every so often there is one, of interest or not."""
         return max(self.last_called, now - now % self.sched_interval)
 
-    def kinds(self, now, causes):
+    def passes_due(self, now, causes):
         """Which passes take place now."""
-        kinds: cython.int = 0
+        passes: cython.int = 0
         happened: cython.int = (causes | self.pending) & ~TIMER
         if self.sched_interval > 0:
             if now % self.sched_interval == 0 and self.last_full != now and (self.cut or happened or self.ageing):
-                kinds |= FULL
+                passes |= FULL
             elif self.is_at_once(now, happened) or self.is_queued(now, happened):
-                kinds |= MAIN
+                passes |= MAIN
         if self.depth != NO_BACKFILL and now % SECOND == 0 and self.is_missed(now, causes):
-            kinds |= BACKFILL if now >= self.cycled(now) + self.bf_interval else 0
-        return kinds
+            passes |= BACKFILL if now >= self.cycled(now) + self.bf_interval else 0
+        return passes
 
     def cycled(self, now):
         """When the last cycle took place before `now`, also one that found no job waiting."""
@@ -240,7 +239,7 @@ class Slurm(Rhythm):
 
     def due(self, now, causes):
         self.require_attached()
-        return self.kinds(now, causes) != 0
+        return self.passes_due(now, causes) != 0
 
     def next(self, now, causes):
         self.require_attached()
@@ -265,7 +264,7 @@ class Slurm(Rhythm):
 
     def schedule(self, p: Pass):
         self.require_attached()
-        kinds: cython.int = self.kinds(require_open(p).now, p.causes)
+        passes: cython.int = self.passes_due(require_open(p).now, p.causes)
         if p.causes & ~TIMER:
             self.note(p.now)
         self.pending |= p.causes & ~TIMER
@@ -275,10 +274,10 @@ class Slurm(Rhythm):
         self.settle(p)
         self.begun = 0
         self.stirred = False
-        if kinds & FULL:
+        if passes & FULL:
             self.last_full = self.last_called = p.now
             self.run_main(p, True)
-        elif kinds & MAIN:
+        elif passes & MAIN:
             if self.is_at_once(p.now, self.pending):
                 self.last_main = p.now
             else:
@@ -286,7 +285,7 @@ class Slurm(Rhythm):
             self.run_main(p, False)
         if self.stirred or p.fresh & ~TIMER:
             self.stirred_at = p.now
-        if kinds & BACKFILL:
+        if passes & BACKFILL:
             self.last_backfill = self.planned = p.now
             self.cycle.watched = self.watched
             self.cycle.asked = p.now >= self.asked_from

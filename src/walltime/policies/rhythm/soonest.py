@@ -10,7 +10,7 @@ from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.profiles.node_starts import NodeStarts
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-PATIENCE = cython.declare(cython.Py_ssize_t, 8)  # steps for each node after which all are sorted anew
+PATIENCE = cython.declare(cython.Py_ssize_t, 8)  # steps for each node after which all are sorted again
 
 if not cython.compiled:
     from walltime.kernel.arrays import words
