@@ -13,7 +13,7 @@ from benchmarks.workloads import random_jobs
 from walltime.core.errors import EngineError
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
-from walltime.workload.formats.sacct import read_sacct
+from walltime.workload.formats.sacct.reader import read_sacct
 from walltime.workload.models.empirical import FittedModel
 from walltime.workload.models.fit import fit
 from walltime.workload.synthesis import Plan, synthesize

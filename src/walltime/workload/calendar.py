@@ -50,7 +50,7 @@ def _epoch(jobs: Workload, moments: np.ndarray) -> int:
 
 
 def _zone(jobs: Workload) -> Callable[[int], int]:
-    from walltime.workload.formats.sacct import zone_offset
+    from walltime.workload.formats.sacct.reader import zone_offset
 
     try:
         return zone_offset(jobs.origin.timezone)

@@ -53,7 +53,7 @@ def read(
 
         return read_swf(path)
     if kind == "sacct":
-        from walltime.workload.formats.sacct import read_sacct
+        from walltime.workload.formats.sacct.reader import read_sacct
 
         return read_sacct(path, timezone)
     if kind == "torque":
@@ -108,7 +108,7 @@ def read_batches(
 
         return read_swf_batches(path, rows)
     if kind == "sacct":
-        from walltime.workload.formats.sacct import read_sacct_batches
+        from walltime.workload.formats.sacct.reader import read_sacct_batches
 
         return read_sacct_batches(path, rows)
     if kind in ("google", "alibaba"):
@@ -197,7 +197,7 @@ def _look(path: str | Path, name: str) -> str | None:
     """What the first lines say; None where they say nothing, or the file cannot be read (its reader will tell)."""
     from walltime.workload.formats.alibaba import find_table
     from walltime.workload.formats.google import NEEDED, is_google
-    from walltime.workload.formats.sacct import looks_like_sacct
+    from walltime.workload.formats.sacct.reader import looks_like_sacct
     from walltime.workload.formats.torque import RECORD
 
     try:

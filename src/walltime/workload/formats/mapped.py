@@ -21,7 +21,7 @@ from walltime.core.reading import reader
 from walltime.core.time import LATEST, SECOND, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, Origin, Workload, sort_by_submission
 from walltime.workload.formats.parquet import encode_series, load_table
-from walltime.workload.formats.sacct import zone_offset
+from walltime.workload.formats.sacct.reader import zone_offset
 
 if TYPE_CHECKING:
     import polars as pl

@@ -17,7 +17,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import describe, reader, reading
 from walltime.core.time import LATEST, SECOND, parse_duration
 from walltime.core.workload import MISSING, Origin, Workload, encode_labels, sort_by_submission
-from walltime.workload.formats.sacct import zone_offset
+from walltime.workload.formats.sacct.reader import zone_offset
 
 RECORD = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Za-z];")
 _DAY_FILE = re.compile(r"\d{8}(\.gz)?")

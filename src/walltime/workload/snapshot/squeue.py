@@ -21,7 +21,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import Reading, boundary
 from walltime.core.time import SECOND, parse_duration
 from walltime.core.workload import UNLIMITED
-from walltime.workload.formats.sacct_fields import count_gpus, read_licences
+from walltime.workload.formats.sacct.fields import count_gpus, read_licences
 from walltime.workload.snapshot.system import Snapshot, Standing, read_time
 
 HEADINGS = {

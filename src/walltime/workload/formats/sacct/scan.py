@@ -1,7 +1,7 @@
 """A compiled scanner over the lines of `sacct --parsable2`: splits them into fields, applies the rules, fills columns.
 
 It knows nothing of files and headers: `sacct.py` tells it which column has which role, feeds it blocks of complete
-lines and takes batches of columns from it. Fields and C signatures are declared in sacct_scan.pxd.
+lines and takes batches of columns from it. Fields and C signatures are declared in scan.pxd.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import UNLIMITED
-from walltime.workload.formats.sacct_fields import Fields, Role, Verdict, parse_licences, read_licences
+from walltime.workload.formats.sacct.fields import Fields, Role, Verdict, parse_licences, read_licences
 
 if not cython.compiled:
     # fmt: off

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from walltime.workload.formats.sacct_fields import ROLES, Role
+from walltime.workload.formats.sacct.fields import ROLES, Role
 
 FREE_TEXT = ("jobname", "comment", "submitline", "workdir", "admincomment", "systemcomment", "wckey", "extra")
 """Columns that people may write anything into, by their names in small letters."""

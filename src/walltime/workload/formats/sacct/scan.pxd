@@ -1,4 +1,4 @@
-from walltime.workload.formats.sacct_fields cimport (
+from walltime.workload.formats.sacct.fields cimport (
     JOB, JOB_RAW, USER, GROUP, ACCOUNT, PARTITION, QOS, SUBMIT, ELIGIBLE, START, END, ELAPSED, ELAPSED_RAW, ALLOCATED_NODES, REQUESTED_NODES, REQUESTED_TRES, ALLOCATED_TRES, NO_SUBMIT, NO_RUN, NO_CORES, NO_LIMIT, ARRAY, MALFORMED, ENDED, CANCELLED, UNKNOWN, BAD, Fields
 )
 

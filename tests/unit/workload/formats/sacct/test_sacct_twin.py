@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from walltime.core.errors import InputError
-from walltime.workload.formats.sacct import read_sacct
+from walltime.workload.formats.sacct.reader import read_sacct
 
 SECOND = 1_000_000
 EPOCH = datetime.datetime(1970, 1, 1)

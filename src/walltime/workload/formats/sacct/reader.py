@@ -36,10 +36,10 @@ from walltime.core.reading import reader, reading
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Origin, Workload, sort_by_submission
 from walltime.workload.formats.batches import join_columns
-from walltime.workload.formats.sacct_fields import ROLES
-from walltime.workload.formats.sacct_hetjobs import HeterogeneousJobs, cut_last
-from walltime.workload.formats.sacct_scan import Scanner
-from walltime.workload.formats.sacct_texts import FREE_TEXT, Texts
+from walltime.workload.formats.sacct.fields import ROLES
+from walltime.workload.formats.sacct.hetjobs import HeterogeneousJobs, cut_last
+from walltime.workload.formats.sacct.scan import Scanner
+from walltime.workload.formats.sacct.texts import FREE_TEXT, Texts
 from walltime.workload.numbering import number_apart
 
 _BLOCK = 1 << 22  # bytes read at once

@@ -1,7 +1,7 @@
-"""The fields of a line of sacct's output, and how their notations are read; compiled, for `sacct_scan.py`.
+"""The fields of a line of sacct's output, and how their notations are read; compiled, for `scan.py`.
 
 Times, lengths of time, amounts of memory and lists of resources are read from the bytes where they stand. UNKNOWN (-1)
-stands for what a field does not tell, BAD (-2) for what cannot be read. Declarations are in sacct_fields.pxd.
+stands for what a field does not tell, BAD (-2) for what cannot be read. Declarations are in fields.pxd.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Fields:
     """Where the fields of the line at hand stand, and what they say.
 
     `roles` is the role of each column (-1: none), `free_text` the only column that may hold the delimiter itself (-1:
-    none). Where several may, `texts_apart` (a `sacct_texts.Texts`) finds out which pieces belong together. `offset`
+    none). Where several may, `texts_apart` (a `texts.Texts`) finds out which pieces belong together. `offset`
     gives the seconds by which a local time, as whole quarters of an hour since 1970, is ahead of UTC.
     """
 

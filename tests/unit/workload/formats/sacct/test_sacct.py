@@ -12,8 +12,8 @@ from walltime import simulate
 from walltime.core.errors import InputError, UnsupportedError
 from walltime.workload.describe import describe
 from walltime.workload.formats import find_format, read, read_batches
-from walltime.workload.formats.sacct import read_sacct
-from walltime.workload.formats.sacct_fields import count_gpus
+from walltime.workload.formats.sacct.fields import count_gpus
+from walltime.workload.formats.sacct.reader import read_sacct
 from walltime.workload.requests import fill_requests
 
 HEADER = "JobID|User|Submit|Start|End|Elapsed|Timelimit|State|AllocCPUS|ReqCPUS|NNodes|ReqMem"
