@@ -20,9 +20,9 @@ from walltime.kernel.source import Observer, Source
 class Conditions:
     """What jobs wait for besides resources, and how late they may be.
 
-    `graph` and `arrays` are as `walltime.workload.dependencies` resolves them, None where no job has any. With `stay`
-    jobs are held for ever whose dependencies can no longer be met; with `drop_late` those are cancelled that can no
-    longer meet their deadline.
+    `graph` and `arrays` are as `walltime.workload.conditions.dependencies` resolves them, None where no job has any.
+    With `stay` jobs are held for ever whose dependencies can no longer be met; with `drop_late` those are cancelled
+    that can no longer meet their deadline.
     """
 
     graph: Any = None

@@ -53,8 +53,8 @@ from walltime.scenario import Migration as MigrationSpec
 from walltime.scenario.outages import reserved_nodes
 from walltime.scenario.rules import ACCRUING
 from walltime.scenario.start import with_usage
-from walltime.workload.arrays import number_arrays
-from walltime.workload.aware import Flows, find_flows
+from walltime.workload.conditions.arrays import number_arrays
+from walltime.workload.conditions.aware import Flows, find_flows
 from walltime.workload.users.plan import Plan
 
 DEFAULT_PLACE = Part(name="best-fit")

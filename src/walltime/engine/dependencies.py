@@ -32,7 +32,7 @@ if not cython.compiled:
 @cython.final
 @cython.cclass
 class Dependencies(Planned):
-    """The conditions of a workload's rows, as a `Graph` of `walltime.workload.dependencies`.
+    """The conditions of a workload's rows, as a `Graph` of `walltime.workload.conditions.dependencies`.
 
     A job whose conditions can no longer be met is cancelled, at rank RELEASES of the same instant, or with `stay` held
     for ever. Jobs submitted live wait for no other. `jobs` counts those with conditions, `doomed` those whose

@@ -36,7 +36,7 @@ from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario.execution import PROGRAMS, SHARING
 from walltime.scenario.honoured import find_refused
 from walltime.scenario.names import find_strangers
-from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
+from walltime.workload.conditions.dependencies import resolve_arrays, resolve_dependencies
 from walltime.workload.users.plan import Plan
 
 NAME = "native"

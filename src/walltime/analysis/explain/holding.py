@@ -17,7 +17,7 @@ from walltime.analysis.explain.explanation import Cause, tell_moment
 from walltime.core.time import SECOND, format_duration
 from walltime.core.workload import MISSING, Workload
 from walltime.workload.conditions import text as conditions
-from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
+from walltime.workload.conditions.dependencies import resolve_arrays, resolve_dependencies
 
 WORDS = {
     conditions.AFTER: ("after", "to start"),

@@ -17,7 +17,7 @@ from walltime.core.workload import Workload
 from walltime.slurm.conf.settings import split_words
 from walltime.slurm.site import Site
 from walltime.slurm.translate.submission import Job
-from walltime.workload.aware import Flows, find_flows
+from walltime.workload.conditions.aware import Flows, find_flows
 
 NICE = 1 << 31
 """Slurm's zero of nice values."""

@@ -12,9 +12,9 @@ import pytest
 from walltime import api
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
-from walltime.workload import dependencies
+from walltime.workload.conditions import dependencies
+from walltime.workload.conditions.dependencies import resolve_arrays, resolve_dependencies
 from walltime.workload.conditions.text import AFTER, AFTEROK, SINGLETON, Condition, parse_dependencies
-from walltime.workload.dependencies import resolve_arrays, resolve_dependencies
 
 MINUTE = 60_000_000
 
