@@ -232,7 +232,7 @@ def test_the_demo_ends_with_a_report(command: Command, results: Path) -> None:
 
 def test_repetitions_make_one_bar(command: Command, results: Path) -> None:
     from walltime.analysis.charts import make_chart
-    from walltime.cli.loading import find_results, load_results
+    from walltime.cli.results.loading import find_results, load_results
 
     for seed in (1, 2, 3):
         done = command(

@@ -7,11 +7,8 @@ from typing import Annotated
 import typer
 from typer.models import CommandInfo
 
-from walltime.cli.analyse import analyse
-from walltime.cli.audit import audit
 from walltime.cli.calibrate import calibrate
 from walltime.cli.check_plugin import check_plugin
-from walltime.cli.compare import compare
 from walltime.cli.demo import demo
 from walltime.cli.experiments.solve import solve
 from walltime.cli.experiments.store import app as store_app
@@ -19,16 +16,19 @@ from walltime.cli.experiments.sweep import sweep
 from walltime.cli.experiments.tune import tune
 from walltime.cli.experiments.whatif import whatif
 from walltime.cli.explain import explain
-from walltime.cli.export import export
-from walltime.cli.plot import plot
 from walltime.cli.policies import policies
 from walltime.cli.predict import predict
-from walltime.cli.report import report
+from walltime.cli.results.analyse import analyse
+from walltime.cli.results.audit import audit
+from walltime.cli.results.compare import compare
+from walltime.cli.results.export import export
+from walltime.cli.results.plot import plot
+from walltime.cli.results.report import report
+from walltime.cli.results.steady import steady
+from walltime.cli.results.workflows import workflows
 from walltime.cli.run.command import run
 from walltime.cli.site import app as site_app
 from walltime.cli.slurm.commands import app as slurm_app
-from walltime.cli.steady import steady
-from walltime.cli.workflows import workflows
 from walltime.cli.workload.commands import app as workload_app
 from walltime.cli.workload.compare import compare as compare_workloads
 from walltime.cli.workload.model import anonymise, fit, generate, recipe

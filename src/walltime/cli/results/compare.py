@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.analysis.headline import FIGURES, percent, ratio
-from walltime.cli.analyse import check_analyses, find_all, show_found
 from walltime.cli.experiments.margins import Margin, parse_margins
 from walltime.cli.experiments.places import STORE, StorePlace
-from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.repeated import find_cautions_of, find_repeated, judge_groups, show_repeated
+from walltime.cli.results.analyse import check_analyses, find_all, show_found
+from walltime.cli.results.loading import find_results, load_results
+from walltime.cli.results.repeated import find_cautions_of, find_repeated, judge_groups, show_repeated
 from walltime.cli.terminal.console import emit, out, say
 from walltime.cli.terminal.show import show_comparison, show_notes, show_remarks
 from walltime.cli.terminal.winners import show_winners

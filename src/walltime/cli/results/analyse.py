@@ -8,9 +8,9 @@ import typer
 
 from walltime.cli.experiments.margins import Margin, parse_margins
 from walltime.cli.experiments.places import STORE, StorePlace
-from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.repeated import find_analysed, is_in_store, rename_sides, show_repeated
+from walltime.cli.results.loading import find_results, load_results
+from walltime.cli.results.repeated import find_analysed, is_in_store, rename_sides, show_repeated
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
 

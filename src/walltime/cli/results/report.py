@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from walltime.cli.analyse import check_analyses
 from walltime.cli.experiments.places import STORE, StorePlace
-from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.results.analyse import check_analyses
+from walltime.cli.results.loading import find_results, load_results
 from walltime.cli.terminal.console import emit, say
 from walltime.core.errors import InputError
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.experiments.places import STORE, StorePlace
-from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
-from walltime.cli.report import is_experiment
+from walltime.cli.results.loading import find_results, load_results
+from walltime.cli.results.report import is_experiment
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.errors import InputError
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.results.loading import find_results, load_results
 from walltime.cli.terminal.console import emit, say
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration, parse_duration

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from walltime.cli.loading import find_results, load_results
 from walltime.cli.plugins import Plugins
+from walltime.cli.results.loading import find_results, load_results
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.time import format_duration
 

@@ -43,7 +43,7 @@ def find_repeated(given: list[str], paths: list[Path], store: str, repetitions: 
 
 def _find(name: str, store: str, repetitions: int) -> list[Side]:
     from walltime.analysis.repetitions import load_repetitions
-    from walltime.cli.loading import find_results
+    from walltime.cli.results.loading import find_results
     from walltime.experiments.answers.sides import find_sides, group_results, run_scenario
     from walltime.experiments.store import Store
 
