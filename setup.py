@@ -158,7 +158,7 @@ COMPILED = [
     "execution.gang",
     "execution.programs",
     "analysis.cells",
-    "analysis.charts.lanes",
+    "analysis.charts.schedule.lanes",
     "engine.recording.recorder",
     "engine.recording.columns",
     "engine.watching.watcher",

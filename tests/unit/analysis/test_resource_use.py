@@ -141,7 +141,7 @@ def test_where_cores_are_all_there_is_nothing_more_is_told() -> None:
 
 
 def test_a_schedule_has_nodes_under_their_names_in_groups_by_partition() -> None:
-    from walltime.analysis.charts.layout import lay_out
+    from walltime.analysis.charts.schedule.layout import lay_out
 
     named = [{"name": "c[01-02]", "count": 2, "cores": 4}, {"name": "g[1-1]", "count": 1, "cores": 2, "gpus": 4}]
     queues = {"main": {"nodes": ["c[01-02]"], "default": True}, "gpu": {"nodes": ["g[1-1]"]}, "all": {}}

@@ -16,8 +16,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 
 if TYPE_CHECKING:
-    from walltime.analysis.charts.colouring import Colouring
-    from walltime.analysis.charts.layout import Schedule
+    from walltime.analysis.charts.schedule.colouring import Colouring
+    from walltime.analysis.charts.schedule.layout import Schedule
 
 Colour = int | str
 _WEEK = 7 * 86_400

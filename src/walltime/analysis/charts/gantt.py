@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Blocks, Cells, Chart, Line, Panel
-from walltime.analysis.charts.colouring import choose_way, colour_all, colour_by_shift
-from walltime.analysis.charts.lanes import shade
-from walltime.analysis.charts.layout import MOST_JOBS, Schedule, explain_rows, lay_out, lay_out_all
-from walltime.analysis.charts.outages import RESERVED
 from walltime.analysis.charts.overtime import only_one
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes, find_unit, time_axis
+from walltime.analysis.charts.schedule.colouring import choose_way, colour_all, colour_by_shift
+from walltime.analysis.charts.schedule.lanes import shade
+from walltime.analysis.charts.schedule.layout import MOST_JOBS, Schedule, explain_rows, lay_out, lay_out_all
+from walltime.analysis.charts.schedule.outages import RESERVED
 from walltime.core.dates import read_moment
 from walltime.core.errors import InputError
 

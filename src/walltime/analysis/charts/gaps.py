@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Chart, Line, Panel
-from walltime.analysis.charts.layout import Schedule, lay_out_all
-from walltime.analysis.charts.outages import RESERVED
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes
+from walltime.analysis.charts.schedule.layout import Schedule, lay_out_all
+from walltime.analysis.charts.schedule.outages import RESERVED
 from walltime.core.errors import InputError
 from walltime.core.time import format_duration
 

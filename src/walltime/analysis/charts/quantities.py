@@ -18,7 +18,7 @@ from walltime.core.tables import Record
 from walltime.core.time import SECOND
 
 if TYPE_CHECKING:
-    from walltime.analysis.charts.layout import Schedule
+    from walltime.analysis.charts.schedule.layout import Schedule
 
 GROUPS = (*KEYS, "state", "workflow", "phase")
 """What jobs can be told apart by, where the result has it."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from walltime.analysis.charts.layout import Schedule
+    from walltime.analysis.charts.schedule.layout import Schedule
 
 Entry = tuple[str, str, str]
 """A line of the legend: label, colour, and a line's style, "point", "patch", or the letters of a hatch."""

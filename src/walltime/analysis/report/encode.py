@@ -24,9 +24,9 @@ from walltime.analysis.charts.chart import (
     Points,
     clean,
 )
-from walltime.analysis.charts.colouring import choose_way, find_ways
-from walltime.analysis.charts.layout import Schedule, explain_rows
-from walltime.analysis.charts.outages import Outages
+from walltime.analysis.charts.schedule.colouring import choose_way, find_ways
+from walltime.analysis.charts.schedule.layout import Schedule, explain_rows
+from walltime.analysis.charts.schedule.outages import Outages
 from walltime.core.tables import STATES
 
 LONGEST = 200

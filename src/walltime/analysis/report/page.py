@@ -11,9 +11,9 @@ import numpy as np
 
 from walltime.analysis.charts import make_chart
 from walltime.analysis.charts.chart import Blocks, Chart, shorten
-from walltime.analysis.charts.colouring import describe_classes
-from walltime.analysis.charts.layout import Schedule, lay_out, lay_out_all
 from walltime.analysis.charts.quantities import Shown, find_clock
+from walltime.analysis.charts.schedule.colouring import describe_classes
+from walltime.analysis.charts.schedule.layout import Schedule, lay_out, lay_out_all
 from walltime.analysis.compare import distinct_labels
 from walltime.analysis.metrics import PEOPLE, core_seconds
 from walltime.analysis.report import MOST_JOBS, MOST_RESULTS

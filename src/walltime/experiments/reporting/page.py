@@ -7,10 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.charts.chart import Chart, Clock, clean, shorten
-from walltime.analysis.charts.colouring import describe_classes
 from walltime.analysis.charts.grids import draw_curves, draw_map
-from walltime.analysis.charts.layout import lay_out
 from walltime.analysis.charts.quantities import find_clock
+from walltime.analysis.charts.schedule.colouring import describe_classes
+from walltime.analysis.charts.schedule.layout import lay_out
 from walltime.analysis.headline import BRIEF, FIGURES
 from walltime.analysis.noise import estimate
 from walltime.analysis.report import MOST_JOBS

@@ -14,8 +14,8 @@ from walltime import simulate
 from walltime.analysis.charts import KINDS, make_chart
 from walltime.analysis.charts.chart import Axis, Clock, short_names, shorten
 from walltime.analysis.charts.gaps import find_gaps
-from walltime.analysis.charts.layout import lay_out
 from walltime.analysis.charts.overtime import FAIR_SHARE, USE
+from walltime.analysis.charts.schedule.layout import lay_out
 from walltime.analysis.charts.ticks import find_ticks
 from walltime.analysis.metrics import summarise
 from walltime.analysis.repetitions import find_repetitions, name_groups

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handmade import allocation, job, outages, record, simulated, workloads
-from walltime.analysis.charts.layout import Schedule, lay_out, read_ranges
+from walltime.analysis.charts.schedule.layout import Schedule, lay_out, read_ranges
 from walltime.analysis.intervals import find_held
 from walltime.core.tables import Record
 

@@ -11,8 +11,15 @@ import polars as pl
 
 from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.charts.chart import shorten
-from walltime.analysis.charts.lanes import shade, stack_cores, stack_nodes
-from walltime.analysis.charts.outages import RESERVED, Outages, find_outages, place_on_nodes, place_on_top, times_of
+from walltime.analysis.charts.schedule.lanes import shade, stack_cores, stack_nodes
+from walltime.analysis.charts.schedule.outages import (
+    RESERVED,
+    Outages,
+    find_outages,
+    place_on_nodes,
+    place_on_top,
+    times_of,
+)
 from walltime.analysis.intervals import Held, find_capacity, find_held, find_horizon, find_jobs
 from walltime.analysis.metrics import core_seconds
 from walltime.analysis.resources import read_numbers
