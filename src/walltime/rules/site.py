@@ -1,7 +1,7 @@
 """A site's rules, applied to the jobs of a workload before they arrive: queue, lane, counters, and rejections.
 
 All of this is known when a job is read. What changes while the simulation runs is left to the kernel: counters in
-`kernel.quotas`, lines in `kernel.lines`, nodes in the ledger.
+`kernel.quotas`, lines in `kernel.queue.lines`, nodes in the ledger.
 """
 
 from __future__ import annotations

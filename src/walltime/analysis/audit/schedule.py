@@ -10,8 +10,8 @@ job's cores, cluster, start, end, time held and wait are those of its allocation
 in them; of a completed job it is the workload's), nodes (on no node more cores in use than it has, or more than one job
 where nodes are given as a whole), promise (blocked heads start as promised), waiting (no job is left waiting that its
 policy promises to start).
-Those of a site with resources, queues and limits are in `audit_rules`, those of reservations and failures in
-`audit_outages`.
+Those of a site with resources, queues and limits are in `rules.py`, those of reservations and failures in
+`outages.py`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def audit(
     from the record where they are not given; for a pair, the default overrun is kill. `promise` also checks that
     blocked heads start as promised, which only holds for plain EASY (arrival order, requests as estimates, kill).
     Nodes are checked where the record describes them; with the `workload`, also that jobs have the shape they ask for;
-    with the `scenario` too, every rule of the site (see `audit_rules`): resources, queues, limits, rejections; and, of
+    with the `scenario` too, every rule of the site (see `rules.py`): resources, queues, limits, rejections; and, of
     all that `waiting.py` can judge, that no job is left waiting that its policy promises to start.
     """
     tables = Tables(record_or_tables, clusters, overrun)

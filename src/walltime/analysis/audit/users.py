@@ -2,7 +2,7 @@
 
 The rule `users`: a batch is submitted when what it waits for has happened and the think time has passed, at the next
 hour at which its user works; the jobs of a batch keep their distance. What waits for what is inferred from the workload
-once more; whether it was obeyed is read from the tables. Where users have reactions besides, see `audit_reactions`.
+once more; whether it was obeyed is read from the tables. Where users have reactions besides, see `reactions.py`.
 """
 
 from __future__ import annotations
