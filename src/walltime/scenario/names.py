@@ -13,30 +13,6 @@ from walltime.core.workload import Workload
 from walltime.scenario.cluster import Cluster
 from walltime.scenario.model import Scenario
 
-DEFINED = {
-    "Nodes.resources": "what a node has",
-    "Cluster.licences": "what the cluster has",
-    "Cluster.queues": "the queues",
-    "Cluster.accounts": "the accounts",
-    "Cluster.attributes": "what a broker may weigh",
-    "Cluster.components": "what is outside the nodes",
-    "Brokering.queues": "the global queues",
-    "Synthetic.types": "the kinds of jobs",
-}
-"""Mappings of the models whose keys make names; nothing has to have them before."""
-
-CHECKED = {
-    "Cluster.shares": "users or groups",
-    "Generate.model": "parameters of the generator",
-    "WorkloadSource.columns": "our columns, for those of a table",
-    "WorkloadSpec.columns": "our columns, for those of a table",
-    "Controller.settings": "settings of Slurm",
-    "Controller.partitions": "queues of the workload",
-    "Part.parameters": "parameters of the part",
-    "Brokering.parameters": "parameters of the broker",
-}
-"""Mappings of the models whose keys are names of something, and of what; they are looked up, here or where it is."""
-
 PARAMETERS = {
     ("order", "multifactor", "qos"): "qos",
     ("order", "fairshare", "usage"): "person",
