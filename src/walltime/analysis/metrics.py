@@ -41,7 +41,7 @@ BOUND = 10.0
 """Seconds below which a run time does not inflate the slowdown."""
 
 EDGES = (0.1, 0.9)
-"""The quantiles of the submission times between which the observation window is, where nobody says."""
+"""The quantiles of the submission times between which the observation window is, where nothing else is said."""
 
 QUANTILES = (0.5, 0.95)
 """Those of waits and slowdowns that a summary tells."""

@@ -64,7 +64,7 @@ def _keep_memory() -> None:
 
 
 def _leave(code: int) -> None:
-    """End the process at once, where nothing else runs in it and nobody looks on: Python would give back all that it
+    """End the process at once, where nothing else runs in it and nothing watches it: Python would give back all that it
     holds piece by piece, which takes a quarter of a second, and the system does it in one."""
     threads = sys.modules.get("threading")
     if sys.gettrace() or sys.getprofile() or (threads is not None and threads.active_count() > 1):

@@ -27,8 +27,8 @@ CHANCES = 1000
 """Changes of the machine in a row that start no job; interruptions of a job in a row that leave it no further."""
 
 MOST = 20_000
-"""Changes of the machine in a row that start no job, whatever is still to come: of failures each minute for the years
-of a closing there is no end to be seen."""
+"""Changes of the machine in a row that start no job, whatever is still to come: a closing of years with a failure each
+minute would go on without an end in sight."""
 
 LONG = cython.declare(cython.longlong, 100 * 86_400 * SECOND)
 """So long a scheduler may call itself, with nothing else to come, before a job starts or leaves: ages and shares that

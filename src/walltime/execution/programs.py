@@ -221,7 +221,7 @@ class Programs(Execution):
         return 0
 
     def place_of(self, slot, program: Program):
-        """Where the program stands, for a person; None for one that is over, or that nobody wrote."""
+        """Where the program stands, for a person; None for one that is over, or that only sleeps as its trace says."""
         text = self.profile_of(slot)
         if program.over or text is None:
             return None

@@ -96,10 +96,10 @@ class Policy:
     """Decides, in one pass, which waiting jobs start: the `backfill` part of a scheduler.
 
     One that keeps promises to many jobs sets `plans`, and gets a ledger that is made for that. One under which no job
-    ever overtakes may set `strict`: predictions of starts are better for it. One in Python to which jobs that join
-    behind the first one and cannot start mean nothing may set `lazy`: it is not called for them. `rule` declares what a
-    rhythm may take over; without one every pass is the policy's. One that looks at what users hold names an order that
-    is told of it, `charged`.
+    ever overtakes may set `strict`: predictions of starts are better for it. One in Python may set `lazy` where it has
+    nothing to do about jobs that join behind the first one and cannot start: it is not called for them. `rule` declares
+    what a rhythm may take over; without one every pass is the policy's. One that looks at what users hold names an
+    order that is told of it, `charged`.
     """
 
     def __init__(self) -> None:
@@ -168,8 +168,8 @@ class Rhythm:
         return None
 
     def overlooks(self):
-        """Whether it does not notice that a job waits again that has paused since it was put back; asked when one
-        does. Then it has to look at all jobs later."""
+        """Whether it misses that a job which was put back, and has paused, waits again; asked when one does. If it
+        does, it has to look at all jobs later."""
         return False
 
     def due(self, now, causes):
@@ -687,7 +687,7 @@ class Pass:
         return self.begin_job(slot)
 
     def start_head(self, slot):
-        """The same of the job that the queue has just told to be its first: only such as are passed over may stand
+        """The same for the job that the queue has just named as its first: only jobs that are passed over may stand
         before it."""
         self.jobs.at[slot].backfilled = self.lines is not None and self.lines.passing and self.lines.ahead(slot)
         return self.begin_job(slot)

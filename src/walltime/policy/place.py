@@ -143,7 +143,7 @@ class OwnPlace(Place):
         return pairs
 
     def _check_need(self, pairs: list[tuple[int, int]], free: np.ndarray[Any, Any], slot: int, cores: int) -> None:
-        """Of nodes that are given as a whole no one is taken in vain: promises count on as many as hold the cores."""
+        """Raise where it takes more whole nodes than hold the cores: promises count on no more than these."""
         sizes = [int(free[node]) for node, _ in pairs]
         if self.whole and sum(sizes) - min(sizes) >= cores:
             raise self._error(slot, f"takes {len(sizes)} whole nodes, of which fewer hold its {cores} cores")

@@ -317,7 +317,7 @@ class SiteRules:
         """The same where jobs differ in nothing but the cores and nodes that they ask for: without this a site of nodes
         alone would spend a tenth of a run on columns that say one thing."""
         size = len(batch)
-        same = np.zeros(size, np.int64)  # costs no memory, as nobody reads it
+        same = np.zeros(size, np.int64)  # costs no memory, as nothing reads it
         words: list[str] = []
         shape = why = same
         if self.requests is not None:

@@ -98,7 +98,7 @@ class Forewarning:
 
 @contextmanager
 def watch_for_long_passes(warning: Forewarning) -> Iterator[None]:
-    """While the block runs, have the warning look by a timer: within a long pass the engine calls nobody, but hears
+    """While the block runs, have the warning look by a timer: within a long pass the engine calls nothing, but hears
     signals."""
     if threading.current_thread() is not threading.main_thread() or warning.prepared.scenario.engine == "slurm":
         yield

@@ -128,11 +128,11 @@ class Preemptor:
         return True
 
     def urgent(self, view: Pass):
-        """Claimants, and jobs of a higher rank than another that is here, be it only to go before waiting ones.
+        """Claimants, and jobs of a higher rank than some other job here, also where that one only waits.
 
-        Where nothing but arrivals has happened since the last pass, and none of a lower rank than all others, only
-        those that have come since: what all of a lower rank together could not help then, they cannot help now. Nor
-        does time help, unless jobs are about to leave or something will be shut; the others seek in vain again."""
+        Where nothing but arrivals has happened since the last pass, and none of these has the lowest rank of all, only
+        the new jobs: the others found no room then, even if all jobs of lower ranks had gone, and find none now. Time
+        alone makes none either, unless jobs are about to leave or something will be shut."""
         slot: cython.Py_ssize_t
         lowest: cython.longlong = self.lowest()
         urgent: list = list(self.claims) if self.claims else []
@@ -158,7 +158,7 @@ class Preemptor:
         return urgent
 
     def in_flux(self, view: Pass):
-        """Whether a job that sought in vain may find something now, be it that only time has passed."""
+        """Whether a job that found no room may find some now, though only time has passed."""
         if self.unasked or self.told or self.claims:
             return True
         return view.raw_ledger.pins > 0 or view.raw_ledger.closing < NEVER
@@ -194,7 +194,7 @@ class Preemptor:
         return lowest
 
     def park_refused(self, lines: LinesQueue):
-        """After a pass: a job that a limit keeps from displacing others is heard again when that limit moves, also
+        """After a pass: have a job that a limit keeps from displacing others seek again when that limit moves, also
         where no cores are free and so no policy would look at it."""
         slot: cython.Py_ssize_t
         next: cython.Py_ssize_t

@@ -1,4 +1,4 @@
-"""Dominant resource fairness: the user comes first that holds the least, of the resource of which it holds the most.
+"""Dominant resource fairness: first the user whose largest share of a resource is the smallest.
 
 A. Ghodsi, M. Zaharia, B. Hindman, A. Konwinski, S. Shenker, I. Stoica, "Dominant resource fairness: fair allocation of
 multiple resource types", NSDI 2011.

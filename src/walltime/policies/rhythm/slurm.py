@@ -69,9 +69,9 @@ class Slurm(Rhythm):
     last one, once there has been news at its instant or since then, or where the order of the jobs changes with time.
     News is all that happens to jobs and nodes, a main pass that met a job of a stopped queue, one that waits for
     licences, or one with fewer nodes left than it wants, and what a cycle finds by `Cycle.stirred`. Where no job waits
-    then, it finds nothing, and the next counts from it. For how many
-    jobs of a queue it keeps nodes says `bf_job_part_count_reserve`, or, where that is not given, the scheduler's
-    `backfill` part: `conservative` for all, `depth` for so many, `easy` for one; with `none` there is no cycle.
+    then, it finds nothing, and the next counts from it. `bf_job_part_count_reserve` says for how many jobs of a queue
+    it keeps nodes, or, where that is not given, the scheduler's `backfill` part does: `conservative` for all, `depth`
+    for so many, `easy` for one; with `none` there is no cycle.
 
     Both take no simulated time. Intervals are counted from time zero.
     """
