@@ -47,7 +47,7 @@ class Want:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedValue:
     """One value that was tried: its number, the figure with its interval, and whether the condition holds."""
 
     place: int
@@ -64,7 +64,7 @@ class Solution:
     """What was found: the number of the value, None where the condition holds nowhere; and all that was tried."""
 
     place: int | None
-    trials: list[Trial]
+    trials: list[TriedValue]
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     runs: int = 0
@@ -104,7 +104,7 @@ class _Search:
     want: Want
     smallest: bool
     check: Callable[[int], bool]
-    known: dict[int, Trial] = field(default_factory=dict)
+    known: dict[int, TriedValue] = field(default_factory=dict)
 
     def decide(self, place: int) -> None:
         """Try a value, with more repetitions where the first do not tell."""
@@ -120,7 +120,7 @@ class _Search:
         figure = estimate(values)
         holds = (figure.mean < want.bound) == want.below and self.check(place)
         near = Interval(figure.mean - want.bound, None, *_shift(figure, want.bound), figure.count)
-        self.known[place] = Trial(place, figure, holds, sure, near.is_within(want.width))
+        self.known[place] = TriedValue(place, figure, holds, sure, near.is_within(want.width))
 
     def count_needed(self, deviation: float, error: float) -> int:
         """Stein's second stage: with so many repetitions the mean is within the zone of the truth."""
@@ -133,7 +133,7 @@ class _Search:
         """How many decisions there can be: those at the beginning, and the halvings of what is between two of them."""
         return SPREAD + max(1, math.ceil(math.log2(max(2, self.count / (SPREAD - 1)))))
 
-    def ordered(self) -> list[Trial]:
+    def ordered(self) -> list[TriedValue]:
         """The trials from the side where the condition is to fail to the side where it is to hold."""
         return sorted(self.known.values(), key=lambda one: one.place if self.smallest else -one.place)
 
@@ -144,7 +144,7 @@ class _Search:
             return None
         return (holds.place + fails.place) // 2
 
-    def bracket(self) -> tuple[Trial | None, Trial | None]:
+    def bracket(self) -> tuple[TriedValue | None, TriedValue | None]:
         fails, holds = None, None
         for one in reversed(self.ordered()):
             if not one.holds:
@@ -175,7 +175,7 @@ def _shift(interval: Interval, by: float) -> tuple[float | None, float | None]:
     return (None if low is None else low - by), (None if high is None else high - by)
 
 
-def _find_bends(trials: Sequence[Trial]) -> int:
+def _find_bends(trials: Sequence[TriedValue]) -> int:
     """How often the response clearly goes against its own direction: by intervals that do not overlap."""
     steps = []
     for one, other in pairwise(trials):

@@ -21,7 +21,7 @@ from walltime.engine.brokering.dispatch import Dispatch, GlobalQueue
 from walltime.engine.brokering.joint_plan import JointPlan
 from walltime.engine.brokering.migration import Migration
 from walltime.engine.cluster import Cluster as ClusterState
-from walltime.engine.disruptions.outages import MONTH, FailureSource, Machine, ReservationSource
+from walltime.engine.disruptions.outages import MONTH, FailureSource, OutageState, ReservationSource
 from walltime.engine.disruptions.preemption import Preemptor
 from walltime.engine.loop import Rank, Simulation
 from walltime.engine.users import Users
@@ -46,7 +46,7 @@ from walltime.rules.accounts import Accounts
 from walltime.rules.limits import Counters, collect_rules
 from walltime.rules.reactions import build_reactions
 from walltime.rules.requests import RequestBook
-from walltime.rules.site import Bound, Lane, SiteRules, stands_in_lines
+from walltime.rules.site import Lane, ReservedDomain, SiteRules, stands_in_lines
 from walltime.scenario import Cluster, Part, Scenario
 from walltime.scenario import GlobalQueue as GlobalQueueSpec
 from walltime.scenario import Migration as MigrationSpec
@@ -171,7 +171,7 @@ def begin_of(first: Workload | None) -> int | None:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class ClusterPieces:
     """What a cluster with rules is made of, before there is a simulation."""
 
     cluster: Cluster
@@ -183,7 +183,7 @@ class Pieces:
 
 def make_pieces(
     jobs: JobTable, scenario: Scenario, index: int, first: Workload | None, shared: Counters | None = None
-) -> Pieces:
+) -> ClusterPieces:
     """The rules of a cluster and what counts by them; the `first` batch of the workload tells what is asked for.
 
     `shared` are counters that other clusters have too.
@@ -200,7 +200,7 @@ def make_pieces(
     layout = cluster.layout()
     if layout is not None and isinstance(ledger, ResourceLedger):
         site.requests = RequestBook(layout, ledger, site.masks, site.names)
-    return Pieces(cluster, site, ledger, quotas, choices)
+    return ClusterPieces(cluster, site, ledger, quotas, choices)
 
 
 def make_counters(jobs: JobTable, cluster: Cluster) -> Counters | None:
@@ -210,7 +210,7 @@ def make_counters(jobs: JobTable, cluster: Cluster) -> Counters | None:
 
 
 def add_pieces(
-    simulation: Simulation, arrivals: Arrivals, scenario: Scenario, pieces: Pieces, first: Workload | None
+    simulation: Simulation, arrivals: Arrivals, scenario: Scenario, pieces: ClusterPieces, first: Workload | None
 ) -> Any:
     """The cluster in the simulation, with a domain for queues that share nodes, and its outages."""
     cluster, site, ledger, quotas = pieces.cluster, pieces.site, pieces.ledger, pieces.quotas
@@ -288,7 +288,7 @@ def _add_accrual(simulation: Simulation, site: SiteRules) -> Accrual | None:
     return accrual
 
 
-def _reserve(bound: Bound, jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
+def _reserve(bound: ReservedDomain, jobs: JobTable, cluster: Cluster, index: int, plans: bool, seed: int) -> Ledger:
     """The ledger of a reservation that jobs may use: its cores, or all nodes, of which its jobs know only its own."""
     nodes, layout = reserved_nodes(bound.reservation, cluster), cluster.layout()
     if nodes is None or layout is None:
@@ -309,7 +309,7 @@ def add_outages(
         return
     longest = 0 if first is None or not len(first) else int(first.column("requested_time").max())
     horizon = max(MONTH, longest)
-    machine = Machine(index, cluster, simulation, min(bound.values(), default=1 << 30))
+    machine = OutageState(index, cluster, simulation, min(bound.values(), default=1 << 30))
     simulation.machines.append(machine)
     simulation.clusters[index].machine = machine
     if cluster.failures:
@@ -388,7 +388,7 @@ def _add_clusters(
     simulation: Simulation,
     arrivals: Arrivals,
     scenario: Scenario,
-    several: Sequence[Pieces | None],
+    several: Sequence[ClusterPieces | None],
     first: Workload | None,
 ) -> list[Any]:
     """The clusters in the simulation, those with rules from their pieces."""

@@ -20,7 +20,7 @@ class Accounts:
         self.parents = {name: account.parent for name, account in accounts.items()}
         self.of_user = {user: name for name, account in accounts.items() for user in account.users or ()}
 
-    def line(self, account: str | None) -> list[str]:
+    def ancestry(self, account: str | None) -> list[str]:
         """The account and all above it; nothing for none."""
         above = []
         while account is not None:
@@ -48,7 +48,7 @@ class Charges:
 
     def among(self, names: tuple[str, ...]) -> Array:
         """Rows that are charged to one of these accounts, or below them."""
-        below = [any(above in names for above in self.accounts.line(name)) for name in self.names]
+        below = [any(above in names for above in self.accounts.ancestry(name)) for name in self.names]
         return np.asarray(np.array([*below, False])[self.code])
 
     def list(self) -> list[str | None]:

@@ -108,16 +108,16 @@ class Counters:
     def kind(self, job: Identity) -> int:
         """The number of the counters at which such a job counts, for `jobs.rules`; -1 for none."""
         found = list(self.general)
-        line = self.accounts.line(job["account"])
+        ancestry = self.accounts.ancestry(job["account"])
         for kind in ENTITIES:
-            names = line if kind == "account" else [name] if (name := job[kind]) is not None else []
+            names = ancestry if kind == "account" else [name] if (name := job[kind]) is not None else []
             for name in names:
                 found += self.named.get((kind, name), ())
         counters: list[int] = []
         for number in sorted(set(found)):
             rule = self.rules[number]
-            if len(rule.names) < 2 or self.matches(rule, job, line):  # one name has been looked up
-                counters += self.counters(number, job, line)
+            if len(rule.names) < 2 or self.matches(rule, job, ancestry):  # one name has been looked up
+                counters += self.counters(number, job, ancestry)
         return self.define(counters)
 
     def accruing(self, kind: int) -> list[int]:
@@ -129,7 +129,7 @@ class Counters:
     def _rank(self, rule: Rule, entity: str | None) -> tuple[int, int]:
         """How near to a job the rule's counter for the entity is; nearer ones are smaller."""
         named = (entity,) if rule.per == "account" else rule.names.get("account", ())
-        depth = max((len(self.accounts.line(name)) for name in named), default=0)
+        depth = max((len(self.accounts.ancestry(name)) for name in named), default=0)
         return min((NEAR[kind] for kind in (*rule.names, rule.per) if kind in NEAR), default=len(NEAR)), -depth
 
     def define(self, counters: list[int]) -> int:
@@ -154,20 +154,22 @@ class Counters:
                 return str(self.quotas.kind_titles[counter])
         return None
 
-    def matches(self, rule: Rule, job: Identity, line: list[str]) -> bool:
+    def matches(self, rule: Rule, job: Identity, ancestry: list[str]) -> bool:
         """Whether the rule is on such a job; one of an account is on all below it."""
         return all(
-            any(name in names for name in line) if kind == "account" else job[kind] in names
+            any(name in names for name in ancestry) if kind == "account" else job[kind] in names
             for kind, names in rule.names.items()
         )
 
-    def counters(self, number: int, job: Identity, line: list[str]) -> Iterator[int]:
+    def counters(self, number: int, job: Identity, ancestry: list[str]) -> Iterator[int]:
         """The rule's counters for such a job: one, or one for each account up the tree."""
         rule = self.rules[number]
         entities: list[str | None] = [None] if rule.per is None else [job[rule.per]]
         if rule.per == "account":
             above = rule.names.get("account")  # only those at or below an account that is named
-            entities = [name for name in line if above is None or any(top in above for top in self.accounts.line(name))]
+            entities = [
+                name for name in ancestry if above is None or any(top in above for top in self.accounts.ancestry(name))
+            ]
         for entity in entities:
             if rule.per is not None and entity is None:
                 continue

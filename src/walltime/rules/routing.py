@@ -19,7 +19,7 @@ NOWHERE = -1
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entrance:
     """Where the rows of a batch go."""
 
     named: list[tuple[int, ...] | None]
@@ -47,7 +47,7 @@ class Router:
         numbers = {self.number[name] for name in names}
         return tuple(sorted(numbers, key=lambda number: (-self.queues[number].priority, number)))
 
-    def enter(self, batch: Workload, charges: Charges) -> Entry:
+    def enter(self, batch: Workload, charges: Charges) -> Entrance:
         """Where each row goes."""
         named = [self.name(label) for label in batch.label_names("queue")]
         known = np.array([*(found is not None for found in named), False])[batch.column("queue")]
@@ -58,9 +58,9 @@ class Router:
             to[rows] = self.number[route.queue]
             left &= ~rows
         to[left] = self.default
-        return Entry(named, known, to)
+        return Entrance(named, known, to)
 
-    def refuse_strangers(self, batch: Workload, entry: Entry) -> None:
+    def refuse_strangers(self, batch: Workload, entry: Entrance) -> None:
         """Raise InputError for a row that names a queue which the cluster lacks, and that goes nowhere."""
         code = batch.column("queue")
         rows = ~entry.known & (entry.to == NOWHERE) & (code >= 0)

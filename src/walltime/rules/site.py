@@ -118,7 +118,7 @@ class Ruled:
 
 
 @dataclass
-class Bound:
+class ReservedDomain:
     """A reservation that jobs may use: a domain of its own."""
 
     number: int
@@ -165,7 +165,7 @@ class SiteRules:
         self.lane_of: dict[tuple[tuple[int, ...], bool], int] = {}
         self._make_lanes()
         self.bound = [
-            Bound(
+            ReservedDomain(
                 number, one, reserved_cores(one, cluster), max((lane.domain for lane in self.lanes), default=0) + 1 + k
             )
             for k, (number, one) in enumerate(usable_reservations(cluster))
@@ -228,7 +228,7 @@ class SiteRules:
                 self.lane_of[numbers, local] = len(self.lanes)
                 self.lanes.append(Lane(tier, numbers, order, domain, local))
 
-    def _make_bound_lanes(self, bound: Bound) -> None:
+    def _make_bound_lanes(self, bound: ReservedDomain) -> None:
         """Bound jobs keep the tier and the order of their queues, and have no use for these queues' nodes."""
         numbers = sorted(range(len(self.queues)), key=lambda number: self.tiers[number])
         for number in numbers or (NOWHERE,):
@@ -340,7 +340,7 @@ class SiteRules:
         place = [names.index(label) if label in names else -1 for label in labels]
         return np.asarray(np.array([*place, -1], np.int64)[codes])
 
-    def _describe_bound(self, ruled: Ruled, bound: Bound, number: int, rows: Array) -> None:
+    def _describe_bound(self, ruled: Ruled, bound: ReservedDomain, number: int, rows: Array) -> None:
         """Lane, counters and shapes of jobs that are bound to a reservation, and which of them are rejected."""
         batch, name = ruled.batch, bound.reservation.name
         bad = self._turned_away(batch, rows, number)

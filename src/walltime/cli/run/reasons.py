@@ -198,7 +198,7 @@ class EnoughError(Exception):
     """The trial has taken its time."""
 
 
-class Trial:
+class TrialRun:
     """Ends a run after a moment; `left` is how long it would go on."""
 
     def __init__(self, workload: Workload, until: float | None) -> None:
@@ -218,7 +218,7 @@ def time_instead(prepared: Prepared, scenario: Scenario) -> float | None:
     be run so."""
     from walltime.core.errors import WalltimeError
 
-    trial = Trial(prepared.workload, scenario.until)
+    trial = TrialRun(prepared.workload, scenario.until)
     try:
         type(prepared)(scenario, prepared.workload).run(trial)
     except EnoughError:

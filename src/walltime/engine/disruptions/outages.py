@@ -38,7 +38,7 @@ class Outage:
 
 
 @dataclass
-class Machine:
+class OutageState:
     """A cluster of the simulation as outages see it: its ledgers, which job is where, and what has happened to it."""
 
     index: int
@@ -180,7 +180,7 @@ class Machine:
 class FailureSource(Source):
     """Failures, repairs, and the notice before a failure, of one cluster; at one instant repairs come first."""
 
-    def __init__(self, machine: Machine, seed: int, cluster: str = "") -> None:
+    def __init__(self, machine: OutageState, seed: int, cluster: str = "") -> None:
         """`cluster` is the name that tells its draws from those of others, where there are several."""
         Source.__init__(self)
         self.background = True
@@ -224,7 +224,7 @@ class ReservationSource(Source):
 
     END, START, ANNOUNCE = range(3)
 
-    def __init__(self, machine: Machine, domains: dict[int, int], horizon: int) -> None:
+    def __init__(self, machine: OutageState, domains: dict[int, int], horizon: int) -> None:
         """`domains` are those of the reservations that jobs may use, by the reservation's number; `horizon` is how long
         before its start the first occurrence of one is known of, at least as long as any job may run."""
         Source.__init__(self)
@@ -334,7 +334,7 @@ class ReservationSource(Source):
 class ReservationWindow:
     """The way into a reservation that jobs may use: their ledger is shut but during its occurrences."""
 
-    def __init__(self, machine: Machine, domain: int, nodes: Array | None, cores: int, name: str) -> None:
+    def __init__(self, machine: OutageState, domain: int, nodes: Array | None, cores: int, name: str) -> None:
         self.machine = machine
         self.name = name
         self.domain = domain

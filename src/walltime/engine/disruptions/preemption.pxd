@@ -1,4 +1,4 @@
-from walltime.engine.disruptions.victims cimport Search
+from walltime.engine.disruptions.victims cimport VictimSearch
 from walltime.kernel.queue.chains cimport Chains
 from walltime.kernel.jobs cimport RUNNING, SUSPENDED, WAITING, JobTable
 from walltime.kernel.queue.lines cimport LinesQueue
@@ -27,7 +27,7 @@ cdef class Preemptor:
     cdef bint sought
     cdef long long base
     cdef dict hopeless
-    cdef Search search
+    cdef VictimSearch search
 
     cpdef waits(self, Py_ssize_t slot)
     cpdef moved(self, Py_ssize_t slot, int before, int after)
@@ -46,4 +46,4 @@ cdef class Preemptor:
     cdef int renounce(self, Py_ssize_t slot) except -1
     cdef int waits_no_more(self, Py_ssize_t slot) except -1
     cdef list victims(self, Pass view, Py_ssize_t slot)
-    cdef list look(self, Search search, long long own)
+    cdef list look(self, VictimSearch search, long long own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.engine.disruptions.victims import Search
+from walltime.engine.disruptions.victims import VictimSearch
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, Outcome, State  # noqa: F401 - as in preemption.pxd
 from walltime.kernel.queue.chains import Chains
@@ -53,7 +53,7 @@ class Preemptor:
         self.sought = False  # whether a job seeks room in this one
         self.base = -NEVER  # the lowest rank then
         self.hopeless = {}  # of requests that no preemption has helped in this pass: the shortest
-        self.search = Search()
+        self.search = VictimSearch()
 
     # ---- what the engine tells
 
@@ -286,7 +286,7 @@ class Preemptor:
         length: cython.longlong = self.hopeless.get(request, NEVER)
         if length <= self.jobs.at[slot].estimate:
             return []
-        search: Search = self.search
+        search: VictimSearch = self.search
         search.begin(view, slot)
         try:
             for one in self.told:
@@ -301,7 +301,7 @@ class Preemptor:
             self.hopeless[request] = self.jobs.at[slot].estimate
         return found
 
-    def look(self, search: Search, own):
+    def look(self, search: VictimSearch, own):
         """Let one after the other go, the first to go first, until the job fits; those of them that it needs to go."""
         one: cython.Py_ssize_t
         chain: cython.Py_ssize_t

@@ -3,7 +3,7 @@ from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.ledger.trial cimport Trial
 from walltime.policy.api cimport Pass
 
-cdef class Search:
+cdef class VictimSearch:
     cdef Pass view
     cdef Ledger ledger
     cdef ResourceLedger nodes

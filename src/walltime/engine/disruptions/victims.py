@@ -15,7 +15,7 @@ CORES = cython.declare(cython.longlong, 0xFFFFFF)  # of a share
 
 @cython.final
 @cython.cclass
-class Search:
+class VictimSearch:
     """Asks how it would be without some of the jobs: a trial of the ledger.
 
     A job that needs a single node is helped by those on that node alone: others are counted there, and stay. Not so

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from walltime.engine.disruptions.outages import Machine, Outage, ReservationWindow
+from walltime.engine.disruptions.outages import Outage, OutageState, ReservationWindow
 from walltime.kernel.ledger.trial import Trial
 from walltime.policy.views import judge
 
@@ -21,7 +21,7 @@ DELAYED = "reservation"
 
 
 def find_obstacle(
-    machine: Machine, domain: int, view: Any, slot: int, verdict: str
+    machine: OutageState, domain: int, view: Any, slot: int, verdict: str
 ) -> tuple[str, dict[str, Any]] | None:
     """What makes the machine refuse the job at this instant: ("outage" | "reserved", details), or None where it is
     other jobs that have what it needs. `verdict` is that of the domain's view."""
@@ -59,7 +59,7 @@ def _ask_window(window: ReservationWindow, verdict: str) -> tuple[str, dict[str,
     return "reserved", details
 
 
-def _drained(machine: Machine) -> list[int]:
+def _drained(machine: OutageState) -> list[int]:
     return sorted(node for node, count in machine.draining.items() if count > 0)
 
 
@@ -74,14 +74,14 @@ def _describe(found: list[Outage], drained: list[int]) -> dict[str, Any]:
     }
 
 
-def _describe_coming(machine: Machine) -> dict[str, Any]:
+def _describe_coming(machine: OutageState) -> dict[str, Any]:
     """The first that is to come."""
     start, end, name, _ = min(machine.coming.values(), key=lambda one: one[:2])
     return {"who": name, "begins": start, "ends": end}
 
 
 @contextmanager
-def _lifted(machine: Machine, sorts: tuple[str, ...], drained: list[int]) -> Iterator[None]:
+def _lifted(machine: OutageState, sorts: tuple[str, ...], drained: list[int]) -> Iterator[None]:
     """For a moment these outages are over, and those nodes take jobs."""
     with ExitStack() as trials:
         for ledger in machine.ledgers():
@@ -96,7 +96,7 @@ def _lifted(machine: Machine, sorts: tuple[str, ...], drained: list[int]) -> Ite
 
 
 @contextmanager
-def _forgotten(machine: Machine) -> Iterator[None]:
+def _forgotten(machine: OutageState) -> Iterator[None]:
     """For a moment no reservation is to come."""
     with _tried(machine.ledger) as trial:
         for blocker, (start, end, _, nodes) in sorted(machine.coming.items(), key=lambda one: one[1][:2]):
@@ -114,7 +114,7 @@ def _tried(ledger: Any) -> Iterator[Trial]:
         trial.end()
 
 
-def name_interruption(machine: Machine | None, domain: int, nodes: set[int], now: int) -> dict[str, Any] | None:
+def name_interruption(machine: OutageState | None, domain: int, nodes: set[int], now: int) -> dict[str, Any] | None:
     """What of the machine made a job leave its nodes (empty: those of a machine without nodes) at this instant."""
     if machine is None:
         return None

@@ -231,18 +231,18 @@ class Queues:
 def _choose_accounts(known: Mapping[str, str], given: list[str], *, allow: bool) -> tuple[list[str], str]:
     """The accounts of a queue, which stand for those below them, too, while Slurm goes by the names alone; and what
     is otherwise."""
-    line = {name: _line(name, known) for name in known}
+    ancestry = {name: _list_ancestry(name, known) for name in known}
     if allow:
         chosen = [name for name in known if name in given]
-        extra = any(set(line[name]) & set(chosen) for name in known if name not in chosen)
+        extra = any(set(ancestry[name]) & set(chosen) for name in known if name not in chosen)
         return chosen, "accounts below them may use it, too" if extra else ""
-    mixed = {above for name in given if name in known for above in line[name]}
+    mixed = {above for name in given if name in known for above in ancestry[name]}
     chosen = [name for name in known if name not in mixed]
     above = mixed - set(given)
     return chosen, "nor may accounts above them, by themselves" if above else ""
 
 
-def _line(name: str, parents: Mapping[str, str]) -> list[str]:
+def _list_ancestry(name: str, parents: Mapping[str, str]) -> list[str]:
     """An account and those above it."""
     found: list[str] = []
     while name in parents and name not in found:

@@ -224,7 +224,7 @@ class Quotas:
         for user in known if names is None else names:
             accounts = self.accounts_of(user)
             if above is not None:
-                accounts = [name for name in accounts if set(self.accounts.line(name)) & set(above)]
+                accounts = [name for name in accounts if set(self.accounts.ancestry(name)) & set(above)]
             if len(accounts) > 1:
                 return f"{user} has jobs of several accounts ({', '.join(accounts)}), which Slurm does not add up"
             for account in accounts:
@@ -241,7 +241,7 @@ class Quotas:
             return None
         every = dict.fromkeys([*self.accounts.parents, *(account for _, account in self.members)])
         for account in every if rule.per else names or ():
-            if account == NO_ACCOUNT or (names is not None and not set(self.accounts.line(account)) & set(names)):
+            if account == NO_ACCOUNT or (names is not None and not set(self.accounts.ancestry(account)) & set(names)):
                 continue
             self._bound("account", account, GROUP, self._left(rule, self.charges, account))
         return None
@@ -309,7 +309,7 @@ class Quotas:
         allowed = self.cluster.queues[queue].accounts
         if allowed is not None:
             below = [
-                self.spelled[name] for name in self.spelled if set(self.accounts.line(name or None)) & set(allowed)
+                self.spelled[name] for name in self.spelled if set(self.accounts.ancestry(name or None)) & set(allowed)
             ]
             words.append(f"AllowAccounts={','.join(below)}")
         return words
