@@ -172,10 +172,11 @@ def begin_of(first: Workload | None) -> int | None:
 
 @dataclass(frozen=True)
 class ClusterPieces:
-    """What a cluster with rules is made of, before there is a simulation."""
+    """What a cluster is made of before there is a simulation; `site` is None where nothing but its cores and one order
+    of waiting jobs decides."""
 
     cluster: Cluster
-    site: SiteRules
+    site: SiteRules | None
     ledger: Ledger
     quotas: Quotas | None
     choices: Choices
@@ -189,8 +190,10 @@ def make_pieces(
     `shared` are counters that other clusters have too.
     """
     cluster = scenario.clusters[index]
-    labels = [] if first is None else first.label_names("queue")
     ledger = build_ledger(jobs, cluster, index, plans_ahead(cluster), scenario.seed)
+    if not is_ruled(cluster):
+        return ClusterPieces(cluster, None, ledger, None, Choices())
+    labels = [] if first is None else first.label_names("queue")
     counters = shared or make_counters(jobs, cluster)
     quotas = None if counters is None else counters.quotas
     choices = Choices() if quotas is None else quotas.choices
@@ -214,13 +217,14 @@ def add_pieces(
 ) -> Any:
     """The cluster in the simulation, with a domain for queues that share nodes, and its outages."""
     cluster, site, ledger, quotas = pieces.cluster, pieces.site, pieces.ledger, pieces.quotas
-    accruals = _add_accrual(simulation, site)
+    accruals = None if site is None else _add_accrual(simulation, site)
     around = Surroundings(cluster, arrivals.codes, origin_of(first), accruals=accruals)
     estimate, flows = registry.build("estimate", cluster.scheduler.estimate), _flows(first)
-    named = [lane.order.model_dump_json() for lane in site.lanes]
+    parts = [cluster.scheduler.order] if site is None else [lane.order for lane in site.lanes]
+    named = [part.model_dump_json() for part in parts]
     orders = {
         name: order_as_workflows(build_order(with_usage(part, scenario), around), estimate, flows)
-        for name, part in dict(zip(named, (lane.order for lane in site.lanes), strict=True)).items()
+        for name, part in dict(zip(named, parts, strict=True)).items()
     }
     plans = plans_ahead(cluster)
     jobs = simulation.jobs
@@ -237,15 +241,14 @@ def add_pieces(
     )
     if quotas is not None:
         target.openings = take_openings(simulation)
-    reserved = {
-        bound.domain: _reserve(bound, jobs, cluster, target.index, plans, scenario.seed) for bound in site.bound
-    }
+    bounds = () if site is None else site.bound
+    reserved = {bound.domain: _reserve(bound, jobs, cluster, target.index, plans, scenario.seed) for bound in bounds}
     around.ledgers.update({(target.index, domain): other for domain, other in {-1: ledger, **reserved}.items()})
     for other in reserved.values():
         if isinstance(other, ResourceLedger) and isinstance(ledger, ResourceLedger):
             other.share_licences(ledger)
     arrays = number_arrays(first) if first is not None and cluster.scheduler.rhythm.name == SLURM else None
-    if not site.lined:
+    if site is None or not site.lined:
         policy = acquaint(build_policy(cluster, scenario.seed), around, target)
         target.add_domain(None, policy, None, build_rhythm(cluster, begin_of(first), arrays, around))
         add_outages(simulation, scenario, target.index, first, {})
@@ -346,28 +349,21 @@ def build_simulation(
     jobs = JobTable()
     together = scenario.broker is not None and scenario.broker.shared_limits
     shared = make_counters(jobs, scenario.clusters[0]) if together else None
-    several = [
-        make_pieces(jobs, scenario, index, first, shared) if is_ruled(cluster) else None
-        for index, cluster in enumerate(scenario.clusters)
-    ]
+    several = [make_pieces(jobs, scenario, index, first, shared) for index in range(len(scenario.clusters))]
+    sites = [pieces.site for pieces in several]
     if scenario.broker is None:
-        arrivals = make_arrivals(batches, scenario, plan, None if several[0] is None else several[0].site)
+        arrivals = make_arrivals(batches, scenario, plan, sites[0])
         simulation = make_simulation(arrivals, jobs=jobs, **options)
         _add_clusters(simulation, arrivals, scenario, several, first)
         return simulation, arrivals
-    ruled = any(pieces is not None for pieces in several)
+    ruled = any(site is not None for site in sites)
     assignments = [
-        None
-        if not ruled
-        else Assignments([], [])
-        if pieces is None
-        else Assignments(pieces.site.reasons, pieces.site.names)
-        for pieces in several
+        None if not ruled else Assignments([], []) if site is None else Assignments(site.reasons, site.names)
+        for site in sites
     ]
     routing = GlobalRouting(scenario)
     chosen = scenario.users is not None and bool(scenario.users.reactions)  # users may choose a cluster
     used = routing if routing.needed or chosen else None
-    sites = [None if pieces is None else pieces.site for pieces in several]
     admission = Admission(used, sites, assignments) if used is not None or ruled else None
     arrivals = make_arrivals(batches, scenario, plan, admission=admission)
     around = join_surroundings(scenario.clusters, arrivals.codes, origin_of(first))
@@ -388,16 +384,11 @@ def _add_clusters(
     simulation: Simulation,
     arrivals: Arrivals,
     scenario: Scenario,
-    several: Sequence[ClusterPieces | None],
+    several: Sequence[ClusterPieces],
     first: Workload | None,
 ) -> list[Any]:
-    """The clusters in the simulation, those with rules from their pieces."""
-    made = [
-        add_plain(simulation, arrivals, scenario, index, first)
-        if pieces is None
-        else add_pieces(simulation, arrivals, scenario, pieces, first)
-        for index, pieces in enumerate(several)
-    ]
+    """The clusters in the simulation, from their pieces."""
+    made = [add_pieces(simulation, arrivals, scenario, pieces, first) for pieces in several]
     for one, cluster in zip(made, scenario.clusters, strict=True):
         one.requeue_delay = microseconds(cluster.requeue_delay)
     if any(cluster.requeue_delay for cluster in scenario.clusters):
@@ -458,32 +449,6 @@ def build_migration(wanted: MigrationSpec | None) -> Migration | None:
         return None
     every = 0 if wanted.every is None else microseconds(wanted.every)
     return Migration(every, microseconds(wanted.gain), wanted.most, wanted.depth)
-
-
-def add_plain(
-    simulation: Simulation, arrivals: Arrivals, scenario: Scenario, index: int, first: Workload | None
-) -> Any:
-    """A cluster without rules in the simulation, with its outages."""
-    cluster = scenario.clusters[index]
-    parts = cluster.scheduler
-    policy = build_policy(cluster, scenario.seed)
-    rhythm = build_rhythm(cluster, begin_of(first))
-    around = Surroundings(cluster, arrivals.codes, origin_of(first))
-    order = build_order(with_usage(parts.order, scenario), around)
-    estimate = registry.build("estimate", parts.estimate)
-    ledger = build_ledger(simulation.jobs, cluster, index, plans_ahead(cluster), scenario.seed)
-    around.ledgers[(index, -1)] = ledger
-    made = simulation.add_cluster(
-        cluster.name,
-        ledger,
-        order_as_workflows(order, estimate, _flows(first)),
-        estimate,
-        policy,
-        rhythm,
-    )
-    acquaint(policy, around, made)
-    add_outages(simulation, scenario, index, first, {})
-    return made
 
 
 def _mean_speed(cluster: Cluster) -> float:
