@@ -37,7 +37,10 @@ class Users(Arrivals):
     def attach(self, engine: Engine):
         Arrivals.attach(self, engine)
         if self.reactions is not None and self.batches:
-            self.reactions.attach(self.asked, self.plan, sent=self.batches[0])
+            sent = self.batches[0]
+            if self.admission is not None:
+                sent = self.admission.find_queues(sent)
+            self.reactions.attach(self.asked, self.plan, sent=sent)
         self.closed.begin()
         self.next = self.closed.next
 

@@ -78,6 +78,64 @@ def test_users_go_where_the_wait_is_short():
     assert result.record.facts["users"]["changed"] == 1
 
 
+ROUTED = {
+    "cores": 2,
+    "queues": {"long": {"max_cores": 1, "running_jobs": 1}, "short": {"max_cores": 1}},
+    "routes": [{"queue": "short", "users": ["cy"]}, {"queue": "long"}],
+    "scheduler": {"order": "fcfs", "backfill": "aggressive"},
+}
+LEAVES = {
+    "user": ["bo", "ann", "cy", "ann", "ann"],
+    "submit": [0, 10, 20, 30, 5000],
+    "run_time": [1000] * 5,
+    "requested_time": [1000] * 5,
+}
+"""Jobs that name no queue. The third is in the short one and starts at once; the second and fourth wait 990 s and
+1,970 s in the long one, in which the fifth would be."""
+
+
+@pytest.mark.parametrize(
+    ("more", "queue"),
+    [
+        ({"cluster": ROUTED}, "short"),
+        ({"clusters": [ROUTED | {"name": "a"}], "broker": "first"}, "short"),
+        (
+            {
+                "clusters": [ROUTED | {"name": "a"}, {"name": "b", "cores": 9}],
+                "broker": {"name": "first", "bind": [{"clusters": ["a"]}]},
+            },
+            "short",
+        ),
+        (
+            {
+                "clusters": [ROUTED | {"name": "a"}, ROUTED | {"name": "b", "routes": [{"queue": "short"}]}],
+                "broker": "first",
+            },
+            "long",  # ann's job has no queue to be waited in before it has a cluster
+        ),
+    ],
+)
+def test_a_job_that_names_no_queue_leaves_the_one_to_which_it_would_be_sent(more, queue):
+    jobs = Workload.from_columns(**LEAVES, recorded_wait=[0] * 5)
+    _, told = run({"name": "other-queue", "gain": 60}, jobs=jobs, cores=None, policy=None, **more)
+    assert [told[number]["queue"] for number in (1, 2, 3, 4)] == ["long", "long", "short", "long"]
+    assert told[5]["queue"] == queue
+
+
+def test_a_job_without_a_name_has_none_whatever_is_submitted_beside_it():
+    """The second job is split, and its parts have names; the first asks for less, and has none."""
+
+    class Less(Reaction):
+        def submit(self, job):
+            job.requested_time -= 1
+
+    columns = {"submit": [0, 10], "run_time": [50, 300], "requested_time": [60, 400], "user": ["ann", "bo"]}
+    jobs = Workload.from_columns(**columns, recorded_wait=[0, 0])
+    result, _ = run(Less(), {"name": "split", "time": 100}, jobs=jobs)
+    assert result.jobs["name"].to_list()[0] is None
+    assert result.jobs["name"].to_list()[1] == "2.1"
+
+
 def test_users_learn_to_ask_for_less():
     result, jobs = run({"name": "ask-for-less", "margin": 1.5, "jobs": 3})
     assert [jobs[number]["requested_time"] for number in (2, 3, 4, 5)] == [400, 400, 400, 150]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from walltime.core.errors import InputError
-from walltime.core.workload import Workload
+from walltime.core.workload import MISSING, Workload
 from walltime.engine.brokering.assignments import Assignments
 from walltime.rules.accounts import Accounts, Charges
 from walltime.rules.matching import match_label, match_people, match_size
@@ -129,6 +129,7 @@ class Admission:
         self.routing = routing
         self.sites = sites
         self.assigned = assignments
+        self.sent: list[Ruled | None] = []  # the last batch, as each site has it
         self.reservations = [bound.reservation.name for site in sites if site is not None for bound in site.bound]
 
     def add(self, batch: Workload) -> None:
@@ -136,9 +137,37 @@ class Admission:
         refuse_unknown_reservations(batch, self.reservations)
         if self.routing is not None:
             self.routing.add(batch)
-        for site, assignments in zip(self.sites, self.assigned, strict=True):
+        self.sent = [None] * len(self.sites)
+        for number, (site, assignments) in enumerate(zip(self.sites, self.assigned, strict=True)):
             if assignments is not None:
-                assignments.add(_unruled(batch, assignments) if site is None else site.apply(batch))
+                self.sent[number] = ruled = _unruled(batch, assignments) if site is None else site.apply(batch)
+                assignments.add(ruled)
+
+    def find_queues(self, batch: Workload) -> Workload:
+        """The last batch, its jobs in the queues to which the clusters that take them send them, or that refuse them
+        where none takes them; a job for which these differ is in no queue."""
+        size = len(batch)
+        names: dict[str, int] = {}
+        found, told = np.full(size, MISSING, np.int32), np.zeros(size, bool)
+        for refusing in (False, True):
+            left = ~told
+            for number, ruled in enumerate(self.sent):
+                rows = left & self._may_go(number, size)
+                if ruled is not None and not refusing:
+                    rows &= ruled.refused < 0
+                queued = batch if ruled is None else ruled.batch
+                numbers = [names.setdefault(name, len(names)) for name in queued.label_names("queue")]
+                codes = np.array([*numbers, MISSING], np.int32)[queued.column("queue")]
+                found[rows] = np.where(told[rows] & (found[rows] != codes[rows]), MISSING, codes[rows])
+                told |= rows
+        return batch.replace(dict(batch.columns) | {"queue": found}, labels=dict(batch.labels) | {"queue": list(names)})
+
+    def _may_go(self, number: int, size: int) -> Array:
+        """To which of the last so many jobs the bindings leave the cluster of this number."""
+        if self.routing is None:
+            return np.ones(size, bool)
+        left = np.array([number in clusters for clusters in self.routing.left], bool)
+        return np.asarray(left[self.routing.rows[-size:]])
 
     def add_live(self, row: int, batch: Workload, cluster: str | None = None) -> None:
         """The same for one job that is submitted during the run, to a `cluster` if its user chooses one."""

@@ -121,6 +121,8 @@ def _descriptions(
     if not batches:
         batches = [Workload({"submit": np.zeros(0, np.int64), "run_time": np.zeros(0, np.int64)})]
     parts = [_described(batch) for batch in batches]
+    if live and row is not None:  # a job without a name has none, whatever else was submitted
+        parts[-1]["name"] = pl.Series("name", [job.get("name") for job in live], dtype=pl.String)
     out = {}
     size = sum(len(batch) for batch in batches)
     whole = size == entered and (row is None or np.array_equal(row, np.arange(size)))
