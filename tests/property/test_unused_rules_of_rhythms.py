@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import test_unused_rules as nodes
 
+from walltime import Result
 from walltime.core.errors import InputError, PolicyError
 from walltime.core.random import stream
 
@@ -54,7 +55,8 @@ class Draw:
         self.scheduler["backfill"] = self.one(("none", "easy", "conservative"))
 
     def periodic(self) -> None:
-        self.scheduler["rhythm"] = {"name": "periodic", "main_every": self.one((3, 7)), "backfill_every": 5}
+        rhythm = {"name": "periodic", "bf_interval": self.one((1, 5)), "sched_interval": self.one((3, 7))}
+        self.scheduler["rhythm"] = rhythm | self.one(({}, {"sched_min_interval": 0}, {"bf_resolution": 1}))
         self.scheduler["backfill"] = self.one(("none", "easy", "conservative"))
 
     def event(self) -> None:
@@ -117,18 +119,6 @@ def _checkpoints(site: Site) -> None:
     site.setdefault("execution", {})["checkpoint"] = {"interval": nodes.FAR, "cost": 0, "restart": 0}
 
 
-def _broker(site: Site) -> None:
-    """A search draws its random numbers by the cluster's name, which stays."""
-    site["clusters"] = [site.pop("cluster") | {"name": "cluster"}]
-    site["broker"] = "least-loaded"
-
-
-def _cluster(site: Site) -> None:
-    _broker(site)
-    site["clusters"].append({"name": "other", "nodes": "9x9"})
-    site["broker"] = {"name": "least-loaded", "bind": [{"clusters": ["cluster"]}]}
-
-
 def _idle_maintenance(site: Site) -> None:
     if not waits_for_beats(site):
         nodes.RULES["maintenance of an empty cluster"](site)
@@ -150,16 +140,34 @@ RULES = nodes.RULES | {
     "failure of an empty cluster": _idle_failure,
     "limit on work": _work,
     "checkpoints": _checkpoints,
-    "a broker over one cluster": _broker,
-    "another cluster": _cluster,
 }
 
 
+OF_NODES = ("feature", "memory", "resource", "gpus", "maintenance", "failure")
+"""Rules that name nodes, which a plain number of cores does not have."""
+
+
 @cache
-def without(seed: int) -> list[Any] | None:
+def without(seed: int) -> Result | None:
     """The run without any such rule; None where a scenario may not be so."""
     try:
-        return nodes.rows(nodes.simulate(*fresh(seed)))
+        return nodes.simulate(*fresh(seed))
+    except PolicyError:
+        raise
+    except InputError:
+        return None
+
+
+def test_most_scenarios_of_each_kind_may_be() -> None:
+    for place, kind in enumerate(KINDS):
+        ran = sum(without(seed) is not None for seed in SEEDS[place :: len(KINDS)])
+        assert ran > len(SEEDS) // len(KINDS) // 2, kind
+
+
+def run(site: Site, columns: Columns) -> Result | None:
+    """The run; None where a scenario may not have all that together."""
+    try:
+        return nodes.simulate(site, columns)
     except PolicyError:
         raise
     except InputError:
@@ -171,15 +179,27 @@ def test_a_rule_that_nothing_uses_changes_no_schedule(rule: str) -> None:
     tried = 0
     for seed in SEEDS:
         site, columns = fresh(seed)
-        if without(seed) is None:
+        plain = without(seed)
+        if plain is None or (rule in OF_NODES and "nodes" not in site["cluster"]):
             continue
-        try:
-            RULES[rule](site)
-            found = nodes.rows(nodes.simulate(site, columns))
-        except PolicyError:
-            raise
-        except (InputError, KeyError):  # of nodes, and there are none, or what a scenario may not have together
+        RULES[rule](site)
+        if (found := run(site, columns)) is None:
             continue
         tried += 1
-        assert found == without(seed), (rule, seed, site)
+        assert nodes.rows(found, rule) == nodes.rows(plain, rule), (rule, seed, site)
+    assert tried >= LEAST, tried
+
+
+def test_dependencies_that_are_met_at_submission_change_no_schedule() -> None:
+    tried = 0
+    for seed in SEEDS:
+        site, columns = fresh(seed)
+        plain = without(seed)
+        if plain is None:
+            continue
+        columns["dependencies"] = nodes.met_dependencies(plain, columns)
+        if (found := run(site, columns)) is None:
+            continue
+        tried += any(columns["dependencies"])
+        assert nodes.rows(found) == nodes.rows(plain), (seed, site)
     assert tried >= LEAST, tried

@@ -17,20 +17,24 @@ import numpy as np
 import polars as pl
 import pytest
 from mixtures import draw_mixture
+from test_unused_rules import met_dependencies
 
 from walltime import Result, api
 from walltime.core.errors import InputError, PolicyError
 
 Scenario = dict[str, Any]
-SEEDS = range(60)
+SEEDS = range(70)
 FAR = 50_000_000
+LATE = 30_000
 ENOUGH = 100_000
 LEAST = 10
 """Scenarios to which each rule can be added, at least."""
 ASKED = ("memory", "memory_per_node", "memory_per_core", "gpus", "gpus_per_node")
 CONDITIONS = ("dependencies", "preceding_job", "begin", "after_job", "think_time")
-NAMED = ("queue", "cluster")
-"""Columns in which a rule's own name legitimately stands."""
+SHIFT = 10_000
+"""So long before anything else the outage of an empty cluster may be; a multiple of all intervals that are drawn."""
+NAMED = {"queue": ("queue",)}
+"""Columns in which the name legitimately stands of what a rule brings."""
 
 
 def clusters_of(scenario: Scenario) -> list[dict[str, Any]]:
@@ -134,6 +138,11 @@ def _maintenance(scenario: Scenario) -> bool:
     return _close(scenario, "reservations", {"name": "odd", "start": FAR, "length": 1})
 
 
+def _late_maintenance(scenario: Scenario) -> bool:
+    """After every end that is expected or planned, and so near that it is known from the beginning."""
+    return _close(scenario, "reservations", {"name": "odd", "start": LATE, "length": 1})
+
+
 def _failure(scenario: Scenario) -> bool:
     return _close(scenario, "failures", {"at": FAR, "length": 1})
 
@@ -163,7 +172,7 @@ def _broker(scenario: Scenario) -> bool:
     that is withdrawn at its submission goes to none: see `withdrawn`."""
     if "clusters" in scenario or "broker" in scenario or asks_for_conditions(scenario):
         return False
-    scenario["clusters"] = [scenario.pop("cluster") | {"name": "main"}]
+    scenario["clusters"] = [scenario.pop("cluster") | {"name": "cluster"}]
     scenario["broker"] = "least-loaded"
     return True
 
@@ -178,6 +187,15 @@ def _cluster(scenario: Scenario) -> bool:
         return False
     scenario["broker"] = broker | {"bind": [{"clusters": [cluster["name"] for cluster in clusters_of(scenario)]}]}
     scenario["clusters"].append({"name": "odd", "nodes": "9x9"})
+    return True
+
+
+def _outage_elsewhere(scenario: Scenario) -> bool:
+    """Of the cluster that no job may use, while others are busy."""
+    if not _cluster(scenario):
+        return False
+    scenario["clusters"][-1]["reservations"] = [{"name": "odd", "start": 7, "length": 10}]
+    scenario["clusters"][-1]["failures"] = [{"at": 40, "length": 5}]
     return True
 
 
@@ -199,25 +217,30 @@ RULES: dict[str, Callable[[Scenario], bool]] = {
     "limit on work": _limit_on_work,
     "QOS": _qos,
     "maintenance": _maintenance,
+    "maintenance that is known": _late_maintenance,
     "failure": _failure,
     "known failure": _known_failure,
     "preemption": _preemption,
     "checkpoints": _checkpoints,
     "a broker over one cluster": _broker,
     "another cluster": _cluster,
+    "an outage of another cluster": _outage_elsewhere,
 }
 """Each adds its rule and tells whether that was possible."""
 
 
-def rows(result: Result) -> list[Any]:
-    """The tables without the names of rules; a job that was rejected may have been eligible at a broker before."""
-    jobs, allocations = (table.drop(*NAMED, strict=False) for table in (result.jobs, result.allocations))
-    at = jobs.columns.index("eligible")
-    rejected = jobs.columns.index("state")
-    return [
-        [row[:at] + row[at + 1 :] if row[rejected] == "rejected" else row for row in jobs.rows()],
-        allocations.rows(),
-    ]
+BROKERED = ("a broker over one cluster", "another cluster", "an outage of another cluster")
+
+
+def rows(result: Result, rule: str = "") -> list[Any]:
+    """The tables without the columns in which a name stands that the rule brings. At a broker a job that is rejected,
+    or withdrawn at its submission, comes to no cluster and no queue, and one that is rejected was eligible before."""
+    jobs, allocations = (table.drop(*NAMED.get(rule, ()), strict=False) for table in (result.jobs, result.allocations))
+    if rule in BROKERED:
+        state = pl.col("state")
+        gone = (state == "rejected") | ((state == "cancelled") & (pl.col("end") == pl.col("submit")))
+        jobs = jobs.with_columns(pl.when(~gone).then(pl.col("eligible", "queue", "cluster")))
+    return [jobs.rows(), allocations.rows()]
 
 
 def withdrawn(result: Result) -> set[int]:
@@ -228,13 +251,13 @@ def withdrawn(result: Result) -> set[int]:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[int, Path, list[Any]]]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[int, Path, Result]]:
     """The scenarios that may be, as they are."""
     folder = tmp_path_factory.mktemp("mixtures")
     found = []
     for seed in SEEDS:
         try:
-            found.append((seed, folder, rows(api.simulate(draw_mixture(seed, folder)))))
+            found.append((seed, folder, api.simulate(draw_mixture(seed, folder))))
         except PolicyError:
             raise
         except InputError:
@@ -242,21 +265,90 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[int, Path, list
     return found
 
 
+def run(scenario: Scenario) -> Result | None:
+    """The run; None where a scenario may not have all that together."""
+    try:
+        return api.simulate(scenario)
+    except PolicyError:
+        raise
+    except InputError:
+        return None
+
+
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_that_nothing_uses_changes_no_schedule(rule: str, runs: list[tuple[int, Path, list[Any]]]) -> None:
+def test_a_rule_that_nothing_uses_changes_no_schedule(rule: str, runs: list[tuple[int, Path, Result]]) -> None:
     tried = 0
     for seed, folder, without in runs:
         scenario = copy.deepcopy(draw_mixture(seed, folder))
-        if not RULES[rule](scenario):
-            continue
-        try:
-            found = rows(api.simulate(scenario))
-        except PolicyError:
-            raise
-        except InputError:  # what a scenario may not have together
+        if not RULES[rule](scenario) or (found := run(scenario)) is None:
             continue
         tried += 1
-        assert found == without, (rule, seed)
+        assert rows(found, rule) == rows(without, rule), (rule, seed)
+    assert tried >= LEAST, tried
+
+
+def test_dependencies_that_are_met_at_submission_change_no_schedule(runs: list[tuple[int, Path, Result]]) -> None:
+    """Of jobs that have none, and are not `aware`: of one that has some this says since when it is eligible. Users who
+    react submit jobs at other times."""
+    tried = 0
+    for seed, folder, without in runs:
+        scenario = copy.deepcopy(draw_mixture(seed, folder))
+        jobs = scenario["workload"]["table"]
+        if "users" in scenario or len(set(jobs.column("job_id"))) < len(jobs):
+            continue
+        met = met_dependencies(without, {"submit": [time / 1e6 for time in jobs.column("submit").tolist()]})
+        kept = zip(jobs.column("dependencies"), jobs.column("aware").tolist(), met, strict=True)
+        texts = [text if text or aware else other for text, aware, other in kept]
+        columns = dict(jobs.columns) | {"dependencies": texts, "job_id": jobs.column("job_id")}
+        scenario["workload"]["table"] = jobs.replace(columns)
+        if (found := run(scenario)) is None:
+            continue
+        tried += texts != list(jobs.column("dependencies"))
+        assert rows(found) == rows(without), seed
+    assert tried >= LEAST, tried
+
+
+def shifted(scenario: Scenario) -> Scenario | None:
+    """The same, all of it so much later; None where some of its times are in a file, or counted by a calendar."""
+    moments = [scenario["cluster"]] if "cluster" in scenario else scenario["clusters"]
+    if "start" in scenario or "users" in scenario or waits_for_beats(moments):
+        return None
+    jobs = scenario["workload"]["table"]
+    columns = dict(jobs.columns)
+    for name in ("submit", "begin", "deadline", "cancel"):
+        if jobs.has(name):
+            times = np.asarray(columns[name])
+            columns[name] = np.where(times >= 0, times + SHIFT * 1_000_000, times)
+    scenario["workload"]["table"] = jobs.replace(columns)
+    if "until" in scenario:
+        scenario["until"] += SHIFT
+    for cluster in moments:
+        for key, start in (("reservations", "start"), ("failures", "at")):
+            for rule in cluster.get(key, ()):
+                if start in rule:
+                    rule[start] += SHIFT
+    return scenario
+
+
+def waits_for_beats(clusters: list[dict[str, Any]]) -> bool:
+    """Slurm's backfill cycles keep their distance, also from one that an outage has caused: the beat is another one. A
+    rhythm that makes its plans elsewhere takes no outage."""
+    rhythms = [cluster["scheduler"].get("rhythm", "instant") for cluster in clusters]
+    return any((rhythm["name"] if isinstance(rhythm, dict) else rhythm) in ("slurm", "periodic") for rhythm in rhythms)
+
+
+@pytest.mark.parametrize("key", ["reservations", "failures"])
+def test_an_outage_of_an_empty_cluster_changes_no_schedule(key: str, runs: list[tuple[int, Path, Result]]) -> None:
+    tried = 0
+    for seed, folder, _ in runs:
+        plain, scenario = (shifted(copy.deepcopy(draw_mixture(seed, folder))) for _ in range(2))
+        if plain is None or scenario is None or (without := run(plain)) is None:
+            continue
+        rule = {"name": "odd", "start": 20, "length": 10} if key == "reservations" else {"at": 20, "length": 10}
+        if not _close(scenario, key, rule) or (found := run(scenario)) is None:
+            continue
+        tried += 1
+        assert rows(found) == rows(without), seed
     assert tried >= LEAST, tried
 
 
@@ -277,6 +369,6 @@ def test_only_without_a_broker_a_full_cluster_rejects_a_job_that_is_withdrawn_at
     assert others
     for job in others:
         assert without.jobs.filter(pl.col("job_id") == job)["state"].to_list() == ["rejected"]
-    kept = [[row for row in rows(result)[0] if row[0] not in others] for result in (without, brokered)]
+    kept = [[row for row in rows(result, BROKERED[0])[0] if row[0] not in others] for result in (without, brokered)]
     assert kept[0] == kept[1]
     assert rows(without)[1] == rows(brokered)[1]
