@@ -277,3 +277,19 @@ def test_a_job_that_was_away_wants_what_it_wanted() -> None:
     assert ThereAndBack.found
     assert all(before == after for before, after in ThereAndBack.found)
     assert result.audit() == []
+
+
+def test_a_reservation_that_no_job_is_bound_to_changes_no_joint_plan() -> None:
+    """Its jobs would be planned apart; the others change cluster as without it. Of a plain number of cores those that
+    are kept for jobs do not fail: there none are kept."""
+    moves = 0
+    for seed in range(2 * TOGETHER):
+        scenario = draw(seed)
+        without = api.simulate(scenario)
+        moves += without.record.facts["planned_moves"]
+        for cluster in scenario["clusters"]:
+            odd = {"name": "odd", "start": 50_000_000, "length": 1, "users": ["nobody"]}
+            if "nodes" in cluster or "failures" not in cluster:
+                cluster["reservations"] = [*cluster.get("reservations", ()), odd]
+        assert api.simulate(scenario).digest == without.digest, f"site {seed}"
+    assert moves > 5 * TOGETHER

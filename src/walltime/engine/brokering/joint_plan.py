@@ -32,7 +32,7 @@ class JointPlan(Source):
     """Improves the plans of all clusters with `backfill: plan` together, after the passes of an instant: every so many
     seconds, and on arrivals or early ends, as the optimiser says. `moves` counts the jobs that changed cluster.
 
-    Clusters that keep no such plan, and those whose queues are planned apart, keep their jobs.
+    Clusters that keep no such plan, and those whose queues are planned apart, keep their jobs; so do reservations.
     """
 
     def __init__(self, optimiser: Optimiser, seed) -> None:
@@ -57,7 +57,8 @@ class JointPlan(Source):
         for cluster in clusters:
             cluster.charge_to(self.people)
             domain = cluster.domains[0]
-            if not cluster.several and domain.rhythm is None and isinstance(domain.policy, Plan):
+            apart: cython.bint = len(cluster.domains) - len(cluster.reserved) > 1
+            if not apart and domain.rhythm is None and isinstance(domain.policy, Plan):
                 self.clusters.append(cluster)
         self.draft = JointDraft(self.clusters, options)
 
