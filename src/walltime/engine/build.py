@@ -36,6 +36,7 @@ from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.queue.choices import Choices
 from walltime.kernel.queue.lines import LinesQueue
 from walltime.kernel.quotas import Quotas
+from walltime.policies.backfill.lookahead import Lookahead
 from walltime.policies.optimise.neighbourhoods import Neighbourhoods
 from walltime.policies.optimise.search import Search
 from walltime.policy import registry
@@ -265,10 +266,12 @@ def add_pieces(
         if rhythm is not None:
             rhythm.set_partitions(site.masks if own is None else [None for _ in site.masks])
             queue.parks = not rhythm.asks_limits
-        target.add_domain(queue, policy, own, rhythm, _shared_nodes(site))
+        mask = _domain_mask(site, domain) if own is None else None
+        nodes = _count_set(site, domain, ledger if own is None else own) if isinstance(policy, Lookahead) else -1
+        target.add_domain(queue, policy, own, rhythm, _shared_nodes(site), nodes)
         if accruals is not None or simulation.observers or len(scenario.clusters) > 1:
             target.domains[-1].late = False  # these look at jobs at a limit too, or change their keys in between
-        target.domains[-1].mask = mask = _domain_mask(site, domain) if own is None else None
+        target.domains[-1].mask = mask
         target.domains[-1].cores = _count_cores(cluster, mask) if own is None else own.size
     if cluster.scheduler.preempt is not None:
         part = registry.build("preempt", cluster.scheduler.preempt)
@@ -466,6 +469,18 @@ def _domain_mask(site: SiteRules, domain: int) -> np.ndarray[Any, Any] | None:
     if any(mask is None for mask in masks):
         return None
     return np.asarray(np.array(masks).any(axis=0))
+
+
+def _count_set(site: SiteRules, domain: int, ledger: Ledger) -> int:
+    """The ledger's number for all nodes of a domain together; -1 for any."""
+    if not isinstance(ledger, ResourceLedger):
+        return -1
+    mask = _domain_mask(site, domain)
+    for bound in site.bound:
+        nodes = reserved_nodes(bound.reservation, site.cluster) if bound.domain == domain else None
+        if nodes is not None:
+            mask = np.isin(np.arange(ledger.n), nodes)
+    return -1 if mask is None else int(ledger.add_set(mask))
 
 
 def _count_cores(cluster: Cluster, mask: np.ndarray[Any, Any] | None) -> int:

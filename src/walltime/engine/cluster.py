@@ -80,12 +80,12 @@ class Cluster(ClusterView):
         self.chosen = {}  # the queue that jobs came to that had a choice, by order of entry
         self.requeue_delay = 0  # how long a job pauses that was put back
 
-    def add_domain(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None) -> None:
+    def add_domain(self, queue, policy: Policy, ledger=None, rhythm=None, lanes=None, node_set=-1) -> None:
         """Waiting jobs with a policy of their own; without a queue, a plain one in the cluster's only order. With a
         `ledger` they have a machine of their own: a reservation.
 
         `rhythm` says when there are passes, without one there is one whenever something changed; `lanes` tells it
-        which of them share nodes."""
+        which of them share nodes. `node_set` is the ledger's number for the nodes of the queues."""
         jobs = self.ledger.jobs
         if ledger is not None:
             self.reserved.append(ledger)
@@ -97,6 +97,7 @@ class Cluster(ClusterView):
             rhythm.attach(policy, ageing, lanes)
         view = Pass(jobs, queue, self.ledger if ledger is None else ledger, self.name, policy)
         view.number = len(self.domains)
+        view.node_set = node_set
         domain: Domain = Domain(queue, policy, view, self.orders)
         domain.rhythm = rhythm
         if rhythm is not None:

@@ -90,6 +90,7 @@ cdef class Pass:
     cdef LinesQueue lines
     cdef Quotas quotas
     cdef readonly Py_ssize_t number
+    cdef readonly Py_ssize_t node_set
     cdef readonly str cluster
     cdef readonly object policy
     cdef bint open

@@ -391,6 +391,7 @@ class Pass:
         self.lines = queue if isinstance(queue, LinesQueue) else None
         self.quotas = None if self.lines is None else self.lines.quotas
         self.number = 0
+        self.node_set = -1  # all nodes of its queues, where these are not all of the cluster's
         self.cluster = cluster
         self.policy = policy
         self.now = 0

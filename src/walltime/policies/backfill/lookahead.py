@@ -10,6 +10,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.errors import InputError
+from walltime.kernel.ledger.cores import Ledger
 from walltime.policies.backfill.packing import choose
 from walltime.policy.api import Cause, Pass, Policy, require_open
 
@@ -23,8 +24,9 @@ class Lookahead(Policy):
 
     None of them may delay the head. The first `depth` jobs in queue order that could start now are considered. Of
     several best sets the one that has the first of them is taken; where all have it, or none, the one that has the
-    second; and so on. On nodes the set is chosen by numbers of cores: a job of it that does not find its nodes, once
-    those before it have theirs, is left out, and the best set of those that still fit is started next, until none fits.
+    second; and so on. On nodes the set is chosen by numbers of cores, of those of its queues: a job of it that does not
+    find its nodes, once those before it have theirs, is left out, and the best set of those that still fit is started
+    next, until none fits.
     """
 
     def __init__(self, depth=50) -> None:
@@ -80,6 +82,10 @@ class Lookahead(Policy):
         Where cores are just a number, none does. On nodes some of the set may find their cores on the wrong ones.
         """
         slot: cython.Py_ssize_t
+        free: cython.longlong
+        extra: cython.longlong
+        window: cython.longlong
+        ledger: Ledger = p.raw_ledger
         sizes: list
         short: list
         others: list
@@ -87,11 +93,14 @@ class Lookahead(Policy):
             found.pop()
             self.blocked = -1
         while found:
+            free, extra, window = ledger.free, ledger.extra, ledger.window
+            if p.node_set > 0:
+                ledger.focus(p.node_set, False)
+                free, extra, window = ledger.most_free, ledger.most_extra, ledger.most_window
+            extra = max(0, min(free, extra))  # below zero where the machine is short of its promises
             sizes = [p.jobs.at[slot].cores for slot in found]
-            short = [p.jobs.at[slot].estimate <= p.raw_ledger.window for slot in found]
-            # Below zero where the machine is short of its promises.
-            extra = max(0, min(p.raw_ledger.free, p.raw_ledger.extra))
-            chosen = set(choose(sizes, short, p.raw_ledger.free, extra)) or {0}  # all of them fit, if only one by one
+            short = [p.jobs.at[slot].estimate <= window for slot in found]
+            chosen = set(choose(sizes, short, free, extra)) or {0}  # all of them fit, if only one by one
             others = []
             for i, slot in enumerate(found):
                 if i in chosen and p.fits(slot):

@@ -85,6 +85,26 @@ def test_lookahead_packs_better_than_queue_order():
     assert starts(jobs, {"name": "lookahead", "depth": 1}, 8) == [0, 10, 1, 15, 15]
 
 
+@pytest.mark.parametrize("queues", [["a", "a", "a", "a", "a"], ["a", "a", "part", "a", "part"]])
+def test_lookahead_fills_the_nodes_of_its_own_queues(queues):
+    """The same on eight of sixteen cores. With all that are free the three of them would seem to fit together."""
+    columns = {
+        "submit": [0, 1, 1, 1, 1],
+        "cores": [4, 8, 3, 2, 2],
+        "run_time": [10, 5, 9, 9, 9],
+        "requested_time": [10, 5, 9, 9, 9],
+        "queue": queues,
+    }
+    nodes = [{"count": 8, "cores": 1, "name": "a"}, {"count": 8, "cores": 1, "name": "b"}]
+    cluster = {
+        "nodes": nodes,
+        "queues": {"a": {"nodes": "a"}, "part": {"nodes": "a[1-7]"}, "b": {"nodes": "b"}},
+        "scheduler": {"backfill": "lookahead", "place": "first-fit"},
+    }
+    done = walltime.simulate({"cluster": cluster, "workload": {"table": walltime.Workload.from_columns(**columns)}})
+    assert done.jobs.sort("job_id")["start"].to_list() == [0, 10, 15, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("backfill", "words"),
     [
