@@ -47,6 +47,33 @@ def test_queues_with_terms_of_their_own(kind):
     assert sum(rows_of(one) != rows_of(other) for one, other in zip(results, usual, strict=True) if other) > 10
 
 
+def draw_partitions(seed: int, kind: str) -> Scenario:
+    """Two busy partitions, one of which shares its nodes with a third queue, under a policy that fills them."""
+    draw = random.Random(seed)
+    jobs = 50
+    cores = [draw.randrange(1, 9) for _ in range(jobs)]
+    run = [draw.randrange(1, 30) for _ in range(jobs)]
+    workload = Workload.from_columns(
+        submit=sorted(draw.randrange(0, 150) for _ in range(jobs)),
+        run_time=run,
+        requested_time=[time + draw.randrange(0, 10) for time in run],
+        cores=cores,
+        nodes=[min(many, 4) if kind == "shaped" and draw.random() < 0.5 else None for many in cores],
+        queue=[draw.choice(("a", "a", "b", "part")) if many < 7 else draw.choice("ab") for many in cores],
+    )
+    queues = {"a": {"nodes": "a"}, "part": {"nodes": "a[1-4]"}, "b": {"nodes": "b"}}
+    nodes = [{"count": 5, "cores": 2, "name": "a"}, {"count": 4, "cores": 2, "name": "b"}]
+    scheduler = {"backfill": "lookahead", "place": "first-fit"}
+    return parse(
+        {"cluster": {"nodes": nodes, "queues": queues, "scheduler": scheduler}, "workload": {"table": workload}}
+    )
+
+
+@pytest.mark.parametrize("kind", ["any cores", "shaped"])
+def test_each_partition_is_filled_by_what_is_free_on_its_own_nodes(kind):
+    compare_with_twin(draw_partitions, kind, range(30), audited=True)
+
+
 @pytest.mark.parametrize("first", [0, 6])
 def test_many_jobs_at_a_limit_before_whole_nodes(first):
     """A blocked job at the head of those that a limit holds back is the head, also where no nodes are free for it."""

@@ -68,6 +68,15 @@ class Domain:
             return list(self.site.queue)
         return [job for job in self.site.queue if job.domain == self.number]
 
+    def nodes(self) -> set[int]:
+        """Its nodes: those of its queues, or of its reservation."""
+        for booking in self.site.outages.bookings:
+            if booking.domain == self.number:
+                return set(booking.nodes)
+        queues = self.site.queues
+        names = [name for name, number in queues.domains.items() if number == self.number]
+        return set().union(*(queues.node_set(name) for name in names))
+
     @property
     def considered(self) -> set[int]:
         """Rows of those who were in the line after the last pass."""
@@ -229,7 +238,7 @@ def _look_ahead(domain: Domain, only_arrivals: bool) -> None:
     domain.blocked = blocked if len(fitting) <= domain.depth else []
     fitting = fitting[: domain.depth]
     while fitting:
-        for job in _choose_best(site, fitting) or fitting[:1]:
+        for job in _choose_best(domain, fitting) or fitting[:1]:
             site.try_start(job)
         fitting = [job for job in fitting if job in site.queue and _may_start(site, job)]
 
@@ -238,12 +247,13 @@ def _may_start(site: Any, job: Job) -> bool:
     return any(site.ledger.fits(job, queue) for queue in site.admitting(job))
 
 
-def _choose_best(site: Any, fitting: list[Job]) -> list[Job]:
-    """Those that use the most of the free cores, who outlast the head's reservation only what that leaves free; of
-    equal sets the first in order."""
-    free = site.ledger.free()
-    holds = site.ledger.holds
-    extra = site.ledger.beside_hold(holds[0]) if holds else free
+def _choose_best(domain: Domain, fitting: list[Job]) -> list[Job]:
+    """Those that use the most of the cores that are free on the nodes here, who outlast the head's reservation only
+    what that leaves free; of equal sets the first in order."""
+    site, nodes = domain.site, domain.nodes()
+    free = site.ledger.free(nodes)
+    holds = [hold for hold in site.ledger.holds if hold.job.domain == domain.number]
+    extra = site.ledger.beside_hold(holds[0], nodes) if holds else free
 
     def left(job: Job, extra: int) -> int:
         """What of the extra is left once this job runs."""

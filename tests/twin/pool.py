@@ -53,7 +53,7 @@ class Pool:
         """Who runs on the job's machine."""
         return [other for other in self.site.running if other.reservation == job.reservation]
 
-    def free(self) -> int:
+    def free(self, nodes: object = None) -> int:
         """Cores that are up and not in use."""
         used: int = sum(job.cores for job in self.site.running)
         return self.cores - int(self.site.outages.down_cores()) - used
@@ -131,7 +131,7 @@ class Pool:
         self.drop(job)
         self.holds.append(Hold(job, queue, start, start + job.length))
 
-    def beside_hold(self, hold: Hold) -> int:
+    def beside_hold(self, hold: Hold, nodes: object) -> int:
         """Cores that a job has which starts now and outlasts the start of the only hold."""
         then: int = sum(job.cores for job in self.site.running if job.expected_end > hold.start)
         return self.cores - then - hold.job.cores

@@ -518,18 +518,19 @@ class Vectors:
 
     # ---- for lookahead
 
-    def free(self) -> int:
-        return sum(max(0, self.left(node, self.site.running)["cores"]) for node in range(len(self.capacity)))
+    def free(self, nodes: set[int] | None = None) -> int:
+        """Free cores of these nodes, or of all."""
+        there = range(len(self.capacity)) if nodes is None else nodes
+        return sum(max(0, self.left(node, self.site.running)["cores"]) for node in there)
 
-    def beside_hold(self, hold: Hold) -> int:
-        """Cores that a job has which starts now and outlasts the start of the only hold."""
+    def beside_hold(self, hold: Hold, nodes: set[int]) -> int:
+        """Cores of these nodes that a job has which starts now and outlasts the start of the only hold there."""
         then = [*self.running_at(hold.start), hold]
         if hold.cores:
-            free = sum(max(0, self.left(node, then)["cores"]) for node in range(len(self.capacity)))
-            return max(0, min(self.free(), free - hold.cores))
+            free = sum(max(0, self.left(node, then)["cores"]) for node in nodes)
+            return max(0, min(self.free(nodes), free - hold.cores))
         return sum(
-            max(0, min(self.left(node, self.site.running)["cores"], self.left(node, then)["cores"]))
-            for node in range(len(self.capacity))
+            max(0, min(self.left(node, self.site.running)["cores"], self.left(node, then)["cores"])) for node in nodes
         )
 
     def loosen(self, job: Job) -> None:
