@@ -98,6 +98,20 @@ def _queue(site: Site) -> None:
     site["cluster"]["queues"] = {"everything": queue}
 
 
+def _closed_queue(site: Site) -> None:
+    """One that no job may use, before the others and on the same nodes, with rules of its own."""
+    _queue(site)
+    site["cluster"]["queues"]["odd"] = {"users": ["nobody"], "priority": 9, "running_cores": 1, "order": "ljf"}
+
+
+def _nodes(site: Site) -> None:
+    """More of them, larger, in a queue that no job may use."""
+    _queue(site)
+    site["cluster"]["queues"]["everything"]["nodes"] = "n"
+    site["cluster"]["nodes"] += [{"count": 2, "cores": 9, "name": "odd"}]
+    site["cluster"]["queues"]["odd"] = {"users": ["nobody"], "nodes": "odd"}
+
+
 def _limits(site: Site) -> None:
     order = site["cluster"]["scheduler"].get("order")
     ageing = isinstance(order, dict) and order["name"] == "multifactor"  # no other counts age
@@ -159,6 +173,8 @@ RULES: dict[str, Callable[[Site], None]] = {
     "gpus": _gpus,
     "licence": _licence,
     "queue": _queue,
+    "a queue for nobody": _closed_queue,
+    "nodes for nobody": _nodes,
     "limits": _limits,
     "maintenance": _maintenance,
     "maintenance that is known": _known_maintenance,
@@ -171,7 +187,7 @@ RULES: dict[str, Callable[[Site], None]] = {
     "a broker over one cluster": _broker,
     "another cluster": _cluster,
 }
-NAMED = {"queue": ("queue",), "preemption": ("queue",)}
+NAMED = dict.fromkeys(("queue", "preemption", "a queue for nobody", "nodes for nobody"), ("queue",))
 """Columns in which the name legitimately stands of what a rule brings."""
 
 

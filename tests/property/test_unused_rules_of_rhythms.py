@@ -129,6 +129,13 @@ def _idle_failure(site: Site) -> None:
         nodes.RULES["failure of an empty cluster"](site)
 
 
+def _nodes(site: Site) -> None:
+    """An optimiser looks at as many jobs as ask for twice the machine's cores, so more nodes are more jobs for it."""
+    backfill = site["cluster"]["scheduler"]["backfill"]
+    if not (isinstance(backfill, dict) and "optimise" in backfill):
+        nodes.RULES["nodes for nobody"](site)
+
+
 def waits_for_beats(site: Site) -> bool:
     """Slurm's backfill cycles keep their distance, also from one that an outage has caused: the beat is another one."""
     rhythm = site["cluster"]["scheduler"].get("rhythm")
@@ -138,12 +145,13 @@ def waits_for_beats(site: Site) -> bool:
 RULES = nodes.RULES | {
     "maintenance of an empty cluster": _idle_maintenance,
     "failure of an empty cluster": _idle_failure,
+    "nodes for nobody": _nodes,
     "limit on work": _work,
     "checkpoints": _checkpoints,
 }
 
 
-OF_NODES = ("feature", "memory", "resource", "gpus", "maintenance", "failure")
+OF_NODES = ("feature", "memory", "resource", "gpus", "maintenance", "failure", "nodes for nobody")
 """Rules that name nodes, which a plain number of cores does not have."""
 
 
