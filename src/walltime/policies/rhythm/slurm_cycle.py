@@ -84,12 +84,14 @@ class Partitions:
     def map_reservations(self, begin, close):
         """An empty plan from `begin` to `close` but for what will be shut. A job may end when that begins."""
         h: cython.Py_ssize_t
+        k: cython.Py_ssize_t
         e: cython.longlong
         w: cython.Py_ssize_t
         ledger: ResourceLedger = self.ledger
         self.space.clear(begin, close)
         self.reserved = False
-        for h in range(ledger.holds if ledger.pins > 0 else 0):
+        for k in range(ledger.holds if ledger.pins > 0 else 0):
+            h = ledger.by_start[k]
             if not ledger.is_pinned(h):
                 continue
             self.reserved = True

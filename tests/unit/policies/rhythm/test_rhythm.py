@@ -162,3 +162,23 @@ def test_slurm_keeps_a_place_where_enough_nodes_are_free_but_no_neighbours():
     scheduler = {"place": "contiguous", "backfill": "conservative", "rhythm": {"name": "slurm", "bf_interval": 30}}
     result = walltime.simulate({"workload": table, "cluster": {"nodes": "3x1", "scheduler": scheduler}})
     assert result.jobs["start"].to_list() == [0, 0, 0, 1000, 230, 1050]
+
+
+@pytest.mark.parametrize("first", [[], [{"name": "before", "start": 10, "length": 10, "nodes": "n1"}]])
+@pytest.mark.parametrize("backfill", ["none", "conservative"])
+def test_slurms_passes_know_of_a_reservation_also_when_another_has_begun_before(first, backfill):
+    """From 40 to 60 node 1 is shut: too few nodes are left to the first job, which wants both for 30 s. So it does not
+    stop the queue, and the second has node 0 at once, until 125."""
+    jobs = walltime.Workload.from_columns(
+        submit=[15, 25],
+        run_time=[30, 100],
+        requested_time=[30, 100],
+        cores=[2, 1],
+        nodes=[2, 1],
+        cores_per_node=[1, 1],
+    )
+    kept = [*first, {"name": "kept", "start": 40, "length": 20, "nodes": "n1"}]
+    scheduler = {"backfill": backfill, "rhythm": "slurm"}
+    cluster = {"nodes": {"count": 2, "cores": 1, "name": "n"}, "reservations": kept, "scheduler": scheduler}
+    result = walltime.simulate({"cluster": cluster, "workload": {"table": jobs}})
+    assert result.jobs["start"].to_list() == [125, 25]
