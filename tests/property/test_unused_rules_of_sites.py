@@ -178,12 +178,13 @@ def _broker(scenario: Scenario) -> bool:
 
 
 def _cluster(scenario: Scenario) -> bool:
-    """Failures that are drawn are drawn anew for each name of several clusters."""
+    """Failures that are drawn are drawn anew for each name of several clusters. In the order of the global queue a
+    job's size may count, as a share of all cores."""
     if "clusters" not in scenario and not _broker(scenario):
         return False
     broker = scenario["broker"] if isinstance(scenario["broker"], dict) else {"name": scenario["broker"]}
     drawn = any("between" in source for cluster in clusters_of(scenario) for source in cluster.get("failures", ()))
-    if broker.get("bind") or (drawn and len(clusters_of(scenario)) == 1):
+    if broker.get("bind") or "job_size" in repr(broker) or (drawn and len(clusters_of(scenario)) == 1):
         return False
     scenario["broker"] = broker | {"bind": [{"clusters": [cluster["name"] for cluster in clusters_of(scenario)]}]}
     scenario["clusters"].append({"name": "odd", "nodes": "9x9"})
