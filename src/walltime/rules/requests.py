@@ -11,6 +11,7 @@ from walltime.cluster.requests import Request, Stock, make_request, parse_constr
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.kernel.ledger.resources import ResourceLedger
+from walltime.rules.numbering import number_rows
 from walltime.rules.terms import USUAL, Terms
 
 Array = np.ndarray[Any, Any]
@@ -31,8 +32,6 @@ TEXTS = ("resources", "licences", "constraint", "parts")
 SHAPE = ("cores", "nodes", "cores_per_node")
 MANY = 10_000
 """Requests that a layout remembers at the most."""
-SPAN = 16
-"""Columns whose numbers lie closer than so many times the rows are grouped without sorting."""
 
 
 class RequestBook:
@@ -58,7 +57,7 @@ class RequestBook:
             present.append("cores")
         every = queue < 0 and len(rows) == len(batch)  # without queues they are in order
         columns = [batch.column(name) if every else batch.column(name)[rows] for name in present]
-        first, group = group_rows(columns)
+        group, first = number_rows(columns)
         told = {name: column[first].tolist() for name, column in zip(present, columns, strict=True)}
         for name in TEXTS:
             if name in told:
@@ -187,35 +186,6 @@ class RequestBook:
     def nodes(self, shapes: Array) -> Array:
         """How many nodes jobs of these shapes ask for; 1 where they do not say."""
         return np.asarray(self.ledger.count_nodes(np.ascontiguousarray(shapes, np.int64)))
-
-
-def group_rows(columns: list[Array]) -> tuple[Array, Array]:
-    """Rows that are equal in all columns form a group: a row of each, and the group of each row."""
-    size = len(columns[0])
-    group: Array | None = None
-    for column in columns:
-        low = int(column.min(initial=0))
-        span = int(column.max(initial=0)) - low + 1
-        if span > SPAN * (size + SPAN):
-            values, codes = np.unique(column, return_inverse=True)
-            span = len(values)
-        else:
-            codes = np.subtract(column, low, dtype=np.int64)
-        group = _number(codes if group is None else group * span + codes)
-    assert group is not None, "there is a column"
-    first = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
-    first[group] = np.arange(size)
-    return first, group
-
-
-def _number(codes: Array) -> Array:
-    """The codes, none below zero, numbered from 0 without gaps."""
-    most = int(codes.max(initial=0)) + 1
-    if most > SPAN * (len(codes) + SPAN):
-        return np.unique(codes, return_inverse=True)[1]
-    met = np.zeros(most, np.int64)
-    met[codes] = 1
-    return np.asarray((np.cumsum(met) - 1)[codes])
 
 
 def _asking(values: list[Any]) -> Array:

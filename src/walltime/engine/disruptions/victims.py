@@ -106,13 +106,13 @@ class VictimSearch:
         node: cython.Py_ssize_t
         free: cython.longlong
         kinds: cython.Py_ssize_t = self.wide.timelines.kinds
-        first: cython.Py_ssize_t = self.wide.shares.spots[one].first
-        for k in range(first, first + self.wide.shares.spots[one].length):
-            node = self.wide.shares.at[k] >> 24
+        shares: cython.p_longlong = self.wide.shares.of(one)
+        for k in range(self.wide.shares.count(one)):
+            node = shares[k] >> 24
             free = self.wide.timelines.cap[node * kinds] - self.wide.timelines.used[node * kinds] + self.gained[node]
             self.enter(one, node)
-            self.gained[node] += self.wide.shares.at[k] & CORES
-            if free < self.each <= free + (self.wide.shares.at[k] & CORES):
+            self.gained[node] += shares[k] & CORES
+            if free < self.each <= free + (shares[k] & CORES):
                 self.lacking -= self.wide.member[self.set * self.wide.n + node]
         return 0
 
@@ -120,16 +120,16 @@ class VictimSearch:
         k: cython.Py_ssize_t
         node: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.nodes.timelines.kinds
-        first: cython.Py_ssize_t = self.nodes.shares.spots[one].first
+        shares: cython.p_longlong = self.nodes.shares.of(one)
         free: cython.longlong
         x: cython.Py_ssize_t = self.view.jobs.at[self.slot].shape
         s: cython.Py_ssize_t = self.nodes.set_of[x] * self.nodes.n
         choosing: cython.bint = self.view.jobs.at[self.slot].choice >= 0
         reached: list = []
-        for k in range(first, first + self.nodes.shares.spots[one].length):
-            node = self.nodes.shares.at[k] >> 24
+        for k in range(self.nodes.shares.count(one)):
+            node = shares[k] >> 24
             self.enter(one, node)
-            self.gained[node] += self.nodes.shares.at[k] & CORES
+            self.gained[node] += shares[k] & CORES
             free = self.nodes.timelines.cap[node * kinds] - self.nodes.timelines.used[node * kinds]
             if free + self.gained[node] < self.cores:
                 continue

@@ -104,8 +104,9 @@ class Rows:
 class Recorder:
     """The two tables of a run. `open` is the job of which an interval has just ended that may be all there is to tell
     of it: it leaves at `until`, and its row is written then. `found` ranges in `around` tell on which nodes it was,
-    with `cores` in all; the nodes of short rows are in `plain_placed` and `plain_ranges`, the rows of those that have
-    another one than their seq in `moved`."""
+    with `cores` in all. The nodes of short rows are in `plain_ranges`; `plain_runs` tells from which row on each has
+    how many of these, and `counted` is that of the last one. `moved` has the rows of those that have another one than
+    their seq."""
 
     def __init__(self) -> None:
         self.jobs = Rows(len(JOB))
@@ -113,7 +114,8 @@ class Recorder:
         self.plain = Rows(len(PLAIN))
         self.placed = Rows(1)
         self.ranges = Rows(1)
-        self.plain_placed = Rows(1)
+        self.plain_runs = Rows(1)
+        self.counted = 0
         self.plain_ranges = Rows(1)
         self.moved = Rows(1)
         self.open = -1
@@ -177,8 +179,12 @@ class Recorder:
         start: cython.longlong = t.at[slot].start
         seq: cython.longlong = t.at[slot].seq
         numbers: cython.longlong = seq | t.at[slot].backfilled << 31
+        if self.found != self.counted:
+            self.counted = self.found
+            at = self.plain_runs.next()
+            self.plain_runs.chunk[at] = self.plain.size << RANGES | self.found
         if self.found > 0:
-            self.place(self.plain.size, self.plain_placed, self.plain_ranges)
+            self.write_ranges(self.plain_ranges)
         if t.at[slot].row != seq:
             numbers |= cython.cast(cython.longlong, 1) << 32
             at = self.moved.next()
@@ -234,7 +240,9 @@ class Recorder:
     def interval(self, t: JobTable, slot, end, outcome):
         at: cython.Py_ssize_t
         if self.found > 0:
-            self.place(self.allocations.size, self.placed, self.ranges)
+            at = self.placed.next()
+            self.placed.chunk[at] = self.allocations.size << RANGES | self.found
+            self.write_ranges(self.ranges)
         at = self.allocations.next()
         c: cython.p_longlong = words(self.allocations.chunk)
         c[at] = t.at[slot].seq
@@ -244,12 +252,11 @@ class Recorder:
         c[at + 4] = outcome | t.at[slot].cluster << 16 | t.at[slot].attempt << 32
         return 0
 
-    def place(self, row, placed: Rows, ranges: Rows):
-        """The ranges of nodes that were found belong to this row."""
+    def write_ranges(self, ranges: Rows):
+        """The ranges of nodes that were found."""
         k: cython.Py_ssize_t
-        at: cython.Py_ssize_t = placed.next()
-        c: cython.p_longlong = words(placed.chunk)
-        c[at] = row << RANGES | self.found
+        at: cython.Py_ssize_t
+        c: cython.p_longlong
         if ranges.end + self.found <= len(ranges.chunk):
             c = words(ranges.chunk)
             for k in range(self.found):
@@ -302,9 +309,13 @@ class Recorder:
 
     def placements(self) -> tuple:
         """The rows of the allocations that were on nodes, how many ranges each has, and these ranges, in order."""
-        placed = np.concatenate([self.placed.column(0), self.plain_placed.column(0)])
+        placed, runs = self.placed.column(0), self.plain_runs.column(0)
         row, count = placed >> RANGES, placed & ((1 << RANGES) - 1)
-        row[self.placed.size :] += self.allocations.size
+        first = runs >> RANGES
+        counts = np.repeat(runs & ((1 << RANGES) - 1), np.diff(first, append=self.plain.size))
+        short = np.flatnonzero(counts)
+        before = self.plain.size - len(counts) + self.allocations.size
+        row, count = np.concatenate([row, short + before]), np.concatenate([count, counts[short]])
         return row, count, np.concatenate([self.ranges.column(0), self.plain_ranges.column(0)])
 
     def job_column(self, name) -> np.ndarray:
@@ -328,7 +339,8 @@ class Recorder:
         copy_rows(self.allocation_pieces(), allocations)
         for rows in (self.jobs, self.allocations, self.plain, self.placed, self.ranges):
             rows.clear()
-        self.plain_placed.clear()
+        self.plain_runs.clear()
+        self.counted = 0
         self.plain_ranges.clear()
         self.moved.clear()
         return jobs, allocations, np.column_stack([row, count]), ranges.reshape(-1, 1)

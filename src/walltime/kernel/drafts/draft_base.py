@@ -97,7 +97,7 @@ class DraftBase:
             for k in range(lines.count[i]):
                 unit = common(unit, lines.rows[lines.base[i] + k * lines.width + 2 + r])
         for k in range(self.ledger.holds):
-            e: cython.longlong = self.ledger.held_first[self.ledger.by_start[k]]
+            e: cython.longlong = self.ledger.held[self.ledger.by_start[k]].first
             while e >= 0 and unit > 1:
                 unit = common(unit, lines.kept_amounts[e * kinds + r])
                 e = lines.kept_next[e]
@@ -191,12 +191,12 @@ class DraftBase:
             h = ledger.by_start[k]
             if self.mine[h]:
                 continue
-            if ledger.held_all[h]:
-                self.base.shut(ledger.held_start[h], ledger.held_end[h])
+            if ledger.held[h].all:
+                self.base.shut(ledger.held[h].start, ledger.held[h].end)
                 continue
-            first = self.base.cut(ledger.held_start[h])
-            last = self.base.cut(ledger.held_end[h])
-            e = ledger.held_first[h]
+            first = self.base.cut(ledger.held[h].start)
+            last = self.base.cut(ledger.held[h].end)
+            e = ledger.held[h].first
             while e >= 0:
                 i = ledger.timelines.kept_node[e]
                 for r in range(kinds):

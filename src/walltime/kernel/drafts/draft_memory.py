@@ -36,7 +36,7 @@ class Places:
         d: cython.Py_ssize_t
         times: cython.longlong
         x: cython.Py_ssize_t = ledger.jobs.at[slot].shape
-        e: cython.longlong = ledger.held_first[ledger.held_by(slot)]
+        e: cython.longlong = ledger.held[ledger.held_by(slot)].first
         self.begin(i)
         while e >= 0:
             times = 0

@@ -279,7 +279,7 @@ class NodeDraft(Draft):
         x: cython.Py_ssize_t = self.jobs.at[self.slot[i]].shape
         start: cython.longlong = self.start[i]
         end: cython.longlong = start + self.length[i]
-        e: cython.longlong = ledger.held_first[ledger.held_by(self.slot[i])]
+        e: cython.longlong = ledger.held[ledger.held_by(self.slot[i])].first
         count: cython.Py_ssize_t = 0
         cores: cython.longlong = 0
         while e >= 0:
@@ -331,8 +331,8 @@ class NodeDraft(Draft):
         self.changed = True
         self.answers.change(i, start, start + self.length[i])
         self.ledger.make_hold(self.slot[i], start, start + self.length[i])
-        self.ledger.held_set[self.ledger.made] = self.ledger.set_of[x]
-        self.ledger.held_shape[self.ledger.made] = x
+        self.ledger.held[self.ledger.made].set = self.ledger.set_of[x]
+        self.ledger.held[self.ledger.made].shape = x
         return 0
 
     def end_hold(self, i, start, end):
@@ -347,7 +347,7 @@ class NodeDraft(Draft):
             self.answers.change(i, self.board.start[i], self.board.start[i] + self.length[i])
             return self.board.leave(i)
         h: cython.Py_ssize_t = self.ledger.held_by(self.slot[i])
-        self.answers.change(i, self.ledger.held_start[h], self.ledger.held_end[h])
+        self.answers.change(i, self.ledger.held[h].start, self.ledger.held[h].end)
         return self.ledger.drop_hold(h)
 
     def note(self, i):
@@ -415,12 +415,12 @@ class NodeDraft(Draft):
             h: cython.Py_ssize_t = ledger.by_start[k]
             if self.tabled and self.board.mine[h]:
                 continue
-            cores = self.capacity if ledger.held_all[h] else 0
-            e: cython.longlong = ledger.held_first[h]
+            cores = self.capacity if ledger.held[h].all else 0
+            e: cython.longlong = ledger.held[h].first
             while e >= 0:
                 cores += ledger.timelines.kept_amounts[e * ledger.timelines.kinds]
                 e = ledger.timelines.kept_next[e]
-            found.append((ledger.held_start[h], ledger.held_end[h], cores))
+            found.append((ledger.held[h].start, ledger.held[h].end, cores))
         for i in range(self.size if self.tabled else 0):
             start: cython.longlong = self.board.start[i]
             if start >= 0:

@@ -58,7 +58,7 @@ class DraftTable(DraftBase):
         """
         i: cython.Py_ssize_t
         h: cython.Py_ssize_t
-        self.mine = integers(len(self.ledger.held_slot))
+        self.mine = integers(self.ledger.hold_room)
         for i in range(count):
             h = self.ledger.held_by(slots[i])
             if h >= 0:
@@ -147,9 +147,9 @@ class DraftTable(DraftBase):
         amount: cython.longlong
         if h < 0:
             return True
-        if ledger.held_shape[h] != x or ledger.held_end[h] - ledger.held_start[h] != self.length[i]:
+        if ledger.held[h].shape != x or ledger.held[h].end - ledger.held[h].start != self.length[i]:
             return False
-        e: cython.longlong = ledger.held_first[h]
+        e: cython.longlong = ledger.held[h].first
         while e >= 0:
             if p == self.used:
                 return False
@@ -165,7 +165,7 @@ class DraftTable(DraftBase):
         if p != self.used:
             return False
         self.mark_listed(i)
-        return self.put(i, ledger.held_start[h]) == 0
+        return self.put(i, ledger.held[h].start) == 0
 
     # ---- questions
 
@@ -377,10 +377,10 @@ class DraftTable(DraftBase):
         h: cython.Py_ssize_t = ledger.held_by(slot)
         if h < 0 or self.start[i] < 0:
             return (h < 0) == (self.start[i] < 0)
-        if ledger.held_start[h] != self.start[i]:
+        if ledger.held[h].start != self.start[i]:
             return False
         self.tell(i)
-        e: cython.longlong = ledger.held_first[h]
+        e: cython.longlong = ledger.held[h].first
         while e >= 0:
             if ledger.timelines.kept_node[e] != self.told[p]:
                 return False

@@ -47,12 +47,12 @@ class CountedHolds(SetBounds):
             return True
         for k in range(self.first_after(start), self.holds if self.named > 0 else 0):
             h = self.by_start[k]
-            if self.held_start[h] >= end:
+            if self.held[h].start >= end:
                 return False
             if (
-                self.held_count[h] == 0
-                and self.held_slot[h] != slot
-                and not self.held_all[h]
+                self.held[h].count == 0
+                and self.held[h].slot != slot
+                and not self.held[h].all
                 and self.touches(h, self.set_of[x])
             ):
                 return True
@@ -61,18 +61,18 @@ class CountedHolds(SetBounds):
     def meets_number(self, h, slot, x, start, end):
         """Whether the hold has no names, and bears on the request in that time."""
         return (
-            self.held_count[h] > 0
-            and self.held_start[h] < end
-            and self.held_end[h] > start
-            and self.held_slot[h] != slot
-            and self.crosses[self.held_set[h] * self.sets + self.set_of[x]] == 1
+            self.held[h].count > 0
+            and self.held[h].start < end
+            and self.held[h].end > start
+            and self.held[h].slot != slot
+            and self.crosses[self.held[h].set * self.sets + self.set_of[x]] == 1
         )
 
     def is_unclear(self, h, x, start, placed):
         """Whether a number of cores does not tell if the request leaves the hold enough."""
         s: cython.Py_ssize_t = self.set_of[x]
         d: cython.Py_ssize_t = self.demand_of[x]
-        if self.held_set[h] != s or (placed and self.held_start[h] < start):
+        if self.held[h].set != s or (placed and self.held[h].start < start):
             return True
         if not self.timelines.alone[d]:
             return False
@@ -93,12 +93,12 @@ class CountedHolds(SetBounds):
             return self.leaves_plan(slot, self.set_of[x], start, end, cores)
         for k in range(self.holds):
             h = self.by_start[k]
-            if self.held_start[h] >= end:
+            if self.held[h].start >= end:
                 return True
             if (
                 self.meets_number(h, slot, x, start, end)
                 and not self.is_unclear(h, x, start, placed)
-                and self.number(self.set_of[x], max(start, self.held_start[h]), slot) < cores
+                and self.number(self.set_of[x], max(start, self.held[h].start), slot) < cores
             ):
                 return False
         return True
@@ -142,9 +142,9 @@ class CountedHolds(SetBounds):
 
     def choose_none(self):
         k: cython.Py_ssize_t
-        while len(self.chosen) < len(self.held_slot):
+        while len(self.chosen) < self.hold_room:
             self.chosen = doubled(self.chosen)
-        for k in range(len(self.held_slot)):
+        for k in range(self.hold_room):
             self.chosen[k] = 0
         return 0
 
@@ -162,16 +162,16 @@ class CountedHolds(SetBounds):
             more = False
             for k in range(self.holds):
                 h = self.by_start[k]
-                if self.held_count[h] == 0 or self.chosen[h] or self.held_slot[h] == slot:
+                if self.held[h].count == 0 or self.chosen[h] or self.held[h].slot == slot:
                     continue
                 for j in range(k + 1, self.holds):
                     g = self.by_start[j]
-                    if self.held_start[g] >= self.held_end[h]:
+                    if self.held[g].start >= self.held[h].end:
                         break
                     if (
                         self.chosen[g]
-                        and self.held_start[h] < self.held_start[g] < self.held_end[h]
-                        and self.crosses[self.held_set[h] * self.sets + self.held_set[g]] == 1
+                        and self.held[h].start < self.held[g].start < self.held[h].end
+                        and self.crosses[self.held[h].set * self.sets + self.held[g].set] == 1
                     ):
                         self.chosen[h] = 1
                         more = True
@@ -187,18 +187,18 @@ class CountedHolds(SetBounds):
         One that is due and finds too little has not been started as jobs that end now are still in its place: it keeps
         what the nodes offer from the next moment on.
         """
-        s: cython.Py_ssize_t = self.held_set[h]
-        count: cython.longlong = self.held_count[h]
-        first: cython.longlong = self.held_first[h]
+        s: cython.Py_ssize_t = self.held[h].set
+        count: cython.longlong = self.held[h].count
+        first: cython.longlong = self.held[h].first
         self.note_try(h)
         self.plan_hold(h, 1)
-        self.held_count[h] = 0
+        self.held[h].count = 0
         self.counted -= 1
-        self.counted_in[s] -= 1
+        self.of_set[s].counted -= 1
         self.named += 1
-        if self.name_from(h, self.held_start[h], count) > 0 and self.held_start[h] <= self.now < self.held_end[h] - 1:
-            self.timelines.forget(self.held_first[h], first)
-            self.held_first[h] = first
+        if self.name_from(h, self.held[h].start, count) > 0 and self.held[h].start <= self.now < self.held[h].end - 1:
+            self.timelines.forget(self.held[h].first, first)
+            self.held[h].first = first
             self.name_from(h, self.now + 1, count)
         return 0
 
@@ -206,9 +206,9 @@ class CountedHolds(SetBounds):
         """Keep so many cores from this time on; how many are lacking."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        s: cython.Py_ssize_t = self.held_set[h]
-        slot: cython.Py_ssize_t = self.held_slot[h]
-        end: cython.longlong = self.held_end[h]
+        s: cython.Py_ssize_t = self.held[h].set
+        slot: cython.Py_ssize_t = self.held[h].slot
+        end: cython.longlong = self.held[h].end
         offer: cython.longlong
         for k in range(self.range_of[s], self.range_of[s + 1]):
             for i in range(self.range_first[k], self.range_last[k]):
@@ -217,8 +217,8 @@ class CountedHolds(SetBounds):
                 offer = min(left, self.timelines.offer(i, A_CORE, slot, since, end))
                 if offer > 0:
                     left -= offer
-                    self.held_first[h] = self.timelines.keep(
-                        self.held_first[h], i, slot, since, end, offer, A_CORE, offer
+                    self.held[h].first = self.timelines.keep(
+                        self.held[h].first, i, slot, since, end, offer, A_CORE, offer
                     )
         return left
 
@@ -229,8 +229,8 @@ class CountedHolds(SetBounds):
             self.tried_first = doubled(self.tried_first)
             self.tried_count = doubled(self.tried_count)
         self.tried[self.tries] = h
-        self.tried_first[self.tries] = self.held_first[h]
-        self.tried_count[self.tries] = self.held_count[h]
+        self.tried_first[self.tries] = self.held[h].first
+        self.tried_count[self.tries] = self.held[h].count
         self.tries += 1
         return 0
 
@@ -240,12 +240,12 @@ class CountedHolds(SetBounds):
         while self.tries > 0:
             self.tries -= 1
             h = self.tried[self.tries]
-            self.timelines.forget(self.held_first[h], self.tried_first[self.tries])
-            self.held_first[h] = self.tried_first[self.tries]
-            self.held_count[h] = self.tried_count[self.tries]
+            self.timelines.forget(self.held[h].first, self.tried_first[self.tries])
+            self.held[h].first = self.tried_first[self.tries]
+            self.held[h].count = self.tried_count[self.tries]
             self.plan_hold(h, -1)
             self.counted += 1
-            self.counted_in[self.held_set[h]] += 1
+            self.of_set[self.held[h].set].counted += 1
             self.named -= 1
         return 0
 
@@ -267,12 +267,12 @@ class CountedHolds(SetBounds):
         closing: cython.longlong = self.first_closing()
         if self.named > self.pins or self.over > 0 or h < 0:
             return False
-        s = self.held_set[h]
+        s = self.held[h].set
         for k in range(count):
             h = self.held_by(slots[k])
-            if h < 0 or self.held_count[h] == 0 or self.held_set[h] != s or self.held_licences[h] >= 0:
+            if h < 0 or self.held[h].count == 0 or self.held[h].set != s or self.held[h].licences >= 0:
                 return False
-            if self.held_end[h] > closing:
+            if self.held[h].end > closing:
                 return False
         return self.apart(s)
 
@@ -281,16 +281,16 @@ class CountedHolds(SetBounds):
         k: cython.Py_ssize_t
         for k in range(self.holds if self.pins > 0 else 0):
             if self.is_pinned(self.by_start[k]):
-                return self.held_start[self.by_start[k]]
+                return self.held[self.by_start[k]].start
         return NEVER
 
     def counted_plan(self, slot):
         """The cores over time of the set on which the job has its promise."""
-        return self.plan_of(self.held_set[self.held_by(slot)])
+        return self.plan_of(self.held[self.held_by(slot)].set)
 
     def late_cores(self, slot):
         """Cores of running jobs of that set that should have ended by now."""
-        s: cython.Py_ssize_t = self.held_set[self.held_by(slot)]
+        s: cython.Py_ssize_t = self.held[self.held_by(slot)].set
         self.follow_ends(s)
         ends: ReleaseProfile = self.ends[s]
         return ends.released_by(self.now)
@@ -302,6 +302,6 @@ class CountedHolds(SetBounds):
             return 0
         self.choose_none()
         for k in range(self.holds):
-            self.chosen[self.by_start[k]] = self.held_count[self.by_start[k]] > 0
+            self.chosen[self.by_start[k]] = self.held[self.by_start[k]].count > 0
         self.name_chosen(-1)
         return self.keep_names()

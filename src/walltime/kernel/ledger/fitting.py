@@ -114,10 +114,10 @@ class Fitting(Recalling):
             return False
         if self.holds == 0:
             return True  # the most frequent case
-        if self.holds > 1 or self.counted == 0 or self.spared[0] != self.version or self.over > 0:
+        if self.holds > 1 or self.counted == 0 or self.of_set[0].spared != self.version or self.over > 0:
             return self.fits_request(slot, x, length)
         h = self.by_start[0]  # a number of cores, and so much is left beside it
-        return self.held_start[h] >= self.now + length or self.held_slot[h] == slot or self.spare[0] >= plain
+        return self.held[h].start >= self.now + length or self.held[h].slot == slot or self.of_set[0].spare >= plain
 
     @cython.final
     def fits_request(self, slot, x, length):
@@ -135,10 +135,10 @@ class Fitting(Recalling):
         if self.counted == 0:
             return self.fits_named(slot, x, pool, end)
         s: cython.Py_ssize_t = self.set_of[x]
-        if self.spared[s] == self.version and self.holds == 1 and self.over == 0 and not self.licensed_of[x]:
+        if self.of_set[s].spared == self.version and self.holds == 1 and self.over == 0 and not self.licensed_of[x]:
             h: cython.Py_ssize_t = self.by_start[0]  # a number of cores of this set, and so much is left beside it
             if self.any_serve(x):
-                return self.held_start[h] >= end or self.held_slot[h] == slot or self.spare[s] >= self.takes(x)
+                return self.held[h].start >= end or self.held[h].slot == slot or self.of_set[s].spare >= self.takes(x)
         if not self.leaves_numbers(slot, x, self.now, end, self.takes(x)):
             return False
         if not self.fits_named(slot, x, pool, end):
@@ -219,7 +219,7 @@ class Fitting(Recalling):
         lost: cython.longlong = 0
         mark: cython.Py_ssize_t
         pool: NodePool = self.pools[s]
-        if self.measured[s] != self.version:
+        if self.of_set[s].measured != self.version:
             self.measure(s)
         self.place.widest(pool, self.part_free)
         if not self.place.plain and self.holds_once():
@@ -243,11 +243,11 @@ class Fitting(Recalling):
 
     def holds_once(self):
         """Whether there is one hold, still to begin: then what it bars on each node is known."""
-        return self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held_start[self.by_start[0]] > self.now
+        return self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held[self.by_start[0]].start > self.now
 
     def fits_beside(self, x, pool: NodePool):
         """The same beside the only hold, for a job that outlasts its start: what it bars on each node is known."""
-        e: cython.longlong = self.held_first[self.by_start[0]]
+        e: cython.longlong = self.held[self.by_start[0]].first
         i: cython.Py_ssize_t
         s: cython.Py_ssize_t = self.set_of[x]
         nodes: cython.longlong = self.nodes_of[x]
@@ -255,7 +255,7 @@ class Fitting(Recalling):
         have: cython.longlong
         if nodes == 0:
             return pool.total - self.barred_in(s) >= self.cores_of[x]
-        if self.measured[s] != self.version:
+        if self.of_set[s].measured != self.version:
             self.measure(s)
         if pool.assumed == 0:
             return self.beside(s, least) >= nodes
@@ -269,9 +269,9 @@ class Fitting(Recalling):
 
     def barred_in(self, s):
         """What a job that outlasts the start of the only hold cannot have of the set's free cores."""
-        if self.measured[s] != self.version:
+        if self.of_set[s].measured != self.version:
             self.measure(s)
-        return self.barred[s]
+        return self.of_set[s].barred
 
     def fits_fully(self, slot, x, pool: NodePool, end):
         """Whether enough nodes with free cores have the rest too, and stay so beside the holds."""
@@ -351,9 +351,9 @@ class Fitting(Recalling):
 
     def narrow_beside(self, s, pool: NodePool):
         """Assume in the pool what the set's nodes have beside the only hold, for a job that outlasts its start."""
-        e: cython.longlong = self.held_first[self.by_start[0]]
+        e: cython.longlong = self.held[self.by_start[0]].first
         i: cython.Py_ssize_t
-        if self.measured[s] != self.version:
+        if self.of_set[s].measured != self.version:
             self.measure(s)
         while e >= 0:
             i = self.timelines.kept_node[e]

@@ -107,7 +107,7 @@ class Future(CountedHolds):
         end: cython.longlong
         while low < high:  # it can stay until the holds before `low` begin
             middle = (low + high) >> 1
-            end = self.held_start[self.by_start[middle + 1]] if middle + 1 < self.holds else NEVER >> 1
+            end = self.held[self.by_start[middle + 1]].start if middle + 1 < self.holds else NEVER >> 1
             self.jobs.at[slot].estimate = end - start
             self.limit = start + 1
             if self.earliest(slot, start) == start:
@@ -116,7 +116,7 @@ class Future(CountedHolds):
                 high = middle
         self.jobs.at[slot].estimate = length
         self.limit = NEVER
-        return self.held_start[self.by_start[low]] if low < self.holds else NEVER
+        return self.held[self.by_start[low]].start if low < self.holds else NEVER
 
     def deserted(self, slot, x, time):
         """Whether, as far as is known, no job is on the set's nodes any more at that time, and nothing is kept there:
@@ -154,10 +154,10 @@ class Future(CountedHolds):
         h: cython.Py_ssize_t
         for k in range(self.holds):
             h = self.by_start[k]
-            if self.held_start[h] >= time + length:
+            if self.held[h].start >= time + length:
                 break
-            if self.held_all[h] and self.held_end[h] > time:
-                time = self.held_end[h]
+            if self.held[h].all and self.held[h].end > time:
+                time = self.held[h].end
         return time
 
     def when(self, slot, after):
@@ -233,10 +233,10 @@ class Future(CountedHolds):
             found = time + 1
         for k in range(self.holds):
             h = self.by_start[k]
-            if time < self.held_end[h] < found:  # its own, too: others are named around it
-                found = self.held_end[h]
-            if time < self.held_start[h] < found and self.held_count[h] == 0:
-                found = self.held_start[h]
+            if time < self.held[h].end < found:  # its own, too: others are named around it
+                found = self.held[h].end
+            if time < self.held[h].start < found and self.held[h].count == 0:
+                found = self.held[h].start
         return found
 
     def when_named(self, slot, after):
@@ -333,7 +333,7 @@ class Future(CountedHolds):
         member: cython.Py_ssize_t = s * self.n
         at: cython.Py_ssize_t = self.node_starts.times(d)
         times: cython.p_longlong = words(self.node_starts.time)
-        shares: cython.p_longlong = self.shares.at
+        shares: cython.p_longlong
         pool: NodePool = self.pools[s]
         want: cython.longlong = self.nodes_of[x] - pool.at_least(self.timelines.each[d * self.timelines.kinds])
         end: cython.longlong
@@ -358,7 +358,8 @@ class Future(CountedHolds):
                 elif time == self.now:
                     time = self.now + 1
                 job = walk.slot[k]
-                for q in range(self.shares.first_of(job), self.shares.last_of(job)):
+                shares = self.shares.of(job)
+                for q in range(self.shares.count(job)):
                     i = shares[q] >> 24
                     if times[at + i] == end and self.seen[i] != self.step and self.member[member + i]:
                         self.seen[i] = self.step
@@ -607,6 +608,7 @@ class Future(CountedHolds):
         base: cython.Py_ssize_t
         offer: cython.longlong
         gain: cython.longlong = 0
+        shares: cython.p_longlong
         d: cython.Py_ssize_t = self.demand_of[x]
         member: cython.Py_ssize_t = self.set_of[x] * self.n
         while self.block < self.walk.blocks:
@@ -621,8 +623,9 @@ class Future(CountedHolds):
                 break
             job = self.walk.slot[base]
             self.entry += 1
-            for k in range(self.shares.first_of(job), self.shares.last_of(job)):
-                i = self.shares.at[k] >> 24
+            shares = self.shares.of(job)
+            for k in range(self.shares.count(job)):
+                i = shares[k] >> 24
                 if self.member[member + i] and self.mark[i] != self.stamp:
                     if self.seen[i] != self.step:
                         self.seen[i] = self.step

@@ -37,12 +37,12 @@ class Holding(Naming):
             self.keep_names()
         self.make_hold(slot, start, end)
         h = self.made
-        self.held_set[h] = self.set_of[x]
-        self.held_shape[h] = x
+        self.held[h].set = self.set_of[x]
+        self.held[h].shape = x
         if not self.is_placed(slot, x, start, end):
-            self.held_count[h] = self.takes(x)
+            self.held[h].count = self.takes(x)
             self.counted += 1
-            self.counted_in[self.set_of[x]] += 1
+            self.of_set[self.set_of[x]].counted += 1
             self.plan_hold(h, -1)
         elif self.recalled >= 0:
             self.keep_recalled(slot, x, start, end)
@@ -64,7 +64,7 @@ class Holding(Naming):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         if h < 0 or self.holds != 1 or self.counted != 1 or self.over > 0 or self.pins > 0 or self.tries > 0:
             return False
-        if self.memory.count > 0 or x < 0 or self.held_shape[h] != x or self.jobs.at[slot].choice >= 0:
+        if self.memory.count > 0 or x < 0 or self.held[h].shape != x or self.jobs.at[slot].choice >= 0:
             return False
         return self.plain_of[x] > 0 or (self.any_serve(x) and not self.licensed_of[x])
 
@@ -74,12 +74,12 @@ class Holding(Naming):
         cores: cython.longlong = self.takes(x)
         self.pure = False
         self.recalled = self.swept_for = self.tabled_for = -1
-        if self.held_start[h] == start and self.held_end[h] == end and self.held_count[h] == cores:
+        if self.held[h].start == start and self.held[h].end == end and self.held[h].count == cores:
             return self.bound()
         self.plan_hold(h, 1)
-        self.held_start[h] = start
-        self.held_end[h] = end
-        self.held_count[h] = cores
+        self.held[h].start = start
+        self.held[h].end = end
+        self.held[h].count = cores
         self.plan_hold(h, -1)
         self.edge = min(self.edge, start, end)
         self.timelines.eases += 1
@@ -116,17 +116,17 @@ class Holding(Naming):
         s: cython.Py_ssize_t = self.set_of[x]
         length: cython.longlong = max(self.jobs.at[slot].estimate, 1)
         first: cython.longlong
-        if h < 0 or self.holds <= self.few or self.held_looked[h] < self.valid_from:
+        if h < 0 or self.holds <= self.few or self.held[h].looked < self.valid_from:
             return False
-        if self.timelines.eases - self.held_looked[h] > min(self.n, EASED):
+        if self.timelines.eases - self.held[h].looked > min(self.n, EASED):
             return False
-        if self.held_shape[h] != x or self.held_start[h] != start or self.held_end[h] - start != length:
+        if self.held[h].shape != x or self.held[h].start != start or self.held[h].end - start != length:
             return False
-        if self.held_count[h] != 0 or not self.nodes_decide(x) or self.is_late(s):
+        if self.held[h].count != 0 or not self.nodes_decide(x) or self.is_late(s):
             return False
         self.glance += 1
         self.timelines.leave_aside(slot)
-        for p in range(self.held_looked[h], self.timelines.eases):
+        for p in range(self.held[h].looked, self.timelines.eases):
             i = self.timelines.eased[p & (EASED - 1)]
             if self.glanced[i] == self.glance or not self.member[s * self.n + i]:
                 continue
@@ -136,10 +136,10 @@ class Holding(Naming):
                 return False
             if self.timelines.first_clear(i, d, slot, self.now, length, start, first) < start:
                 return False
-            rather: cython.bint = first >= self.held_worst[h] if self.ranks_by_end(x) else i < self.held_worst[h]
+            rather: cython.bint = first >= self.held[h].worst if self.ranks_by_end(x) else i < self.held[h].worst
             if rather and first <= start and self.timelines.clear(i, d, slot, start, start + length):
                 return False
-        self.held_looked[h] = self.timelines.eases
+        self.held[h].looked = self.timelines.eases
         return True
 
     def hold_again(self, slot, start):
@@ -152,8 +152,8 @@ class Holding(Naming):
         h: cython.Py_ssize_t = self.held_by(slot)
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         end: cython.longlong = start + max(self.jobs.at[slot].estimate, 1)
-        same: cython.bint = h >= 0 and self.held_start[h] == start and self.held_end[h] == end
-        e = self.held_first[h] if h >= 0 else -1
+        same: cython.bint = h >= 0 and self.held[h].start == start and self.held[h].end == end
+        e = self.held[h].first if h >= 0 else -1
         while e >= 0:
             self.before_node[n] = self.timelines.kept_node[e]
             self.before_cores[n] = self.timelines.kept_amounts[e * self.timelines.kinds]
@@ -169,10 +169,10 @@ class Holding(Naming):
             e = self.timelines.aside_entry[i] if self.timelines.aside_mark[i] == self.timelines.asides else -1
             if not same or e < 0 or self.timelines.kept_amounts[e * self.timelines.kinds] != self.before_cores[k]:
                 self.timelines.ease(i)
-        if self.held_count[h] == 0 and self.nodes_decide(x):
-            self.held_shape[h] = x
-            self.held_worst[h] = self.worst_of(h, x)
-            self.held_looked[h] = self.timelines.eases
+        if self.held[h].count == 0 and self.nodes_decide(x):
+            self.held[h].shape = x
+            self.held[h].worst = self.worst_of(h, x)
+            self.held[h].looked = self.timelines.eases
         return 0
 
     def worst_of(self, h, x):
@@ -180,7 +180,7 @@ class Holding(Naming):
         with the highest number."""
         at: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        e: cython.longlong = self.held_first[h]
+        e: cython.longlong = self.held[h].first
         by_end: cython.bint = self.ranks_by_end(x)
         worst: cython.longlong = NEVER if by_end else -1
         at = self.node_starts.times(self.demand_of[x])
@@ -201,46 +201,35 @@ class Holding(Naming):
         if self.holds > 0:
             self.unhold(slot)
         if self.spares == 0:
-            for h in range(len(self.held_slot)):
-                self.spare_holds[h] = 2 * len(self.held_slot) - 1 - h
-            self.spares = len(self.held_slot)
+            for h in range(self.hold_room):
+                self.spare_holds[h] = 2 * self.hold_room - 1 - h
+            self.spares = self.hold_room
             self.spare_holds = doubled(self.spare_holds)
             self.by_start = doubled(self.by_start)
-            self.held_slot = doubled(self.held_slot)
-            self.held_start = doubled(self.held_start)
-            self.held_end = doubled(self.held_end)
-            self.held_first = doubled(self.held_first)
-            self.held_all = doubled(self.held_all)
-            self.held_count = doubled(self.held_count)
-            self.held_set = doubled(self.held_set)
-            self.held_licences = doubled(self.held_licences)
-            self.held_shape = doubled(self.held_shape)
-            self.held_looked = doubled(self.held_looked)
-            self.held_worst = doubled(self.held_worst)
-            self.held_made = doubled(self.held_made)
+            self.lengthen_holds(2 * self.hold_room)
         self.spares -= 1
         h = self.made = self.spare_holds[self.spares]
-        self.held_slot[h] = slot
-        self.held_start[h] = start
-        self.held_end[h] = end
-        self.held_first[h] = self.held_licences[h] = -1
-        self.held_all[h] = self.held_count[h] = self.held_set[h] = 0
-        self.held_looked[h] = self.held_made[h] = -1
+        self.held[h].slot = slot
+        self.held[h].start = start
+        self.held[h].end = end
+        self.held[h].first = self.held[h].licences = -1
+        self.held[h].all = self.held[h].count = self.held[h].set = 0
+        self.held[h].looked = self.held[h].made = -1
         self.edge = min(self.edge, start, end)
         return 0
 
     def enter_hold(self, h):
         """The hold is made."""
         k: cython.Py_ssize_t = self.holds
-        place: cython.Py_ssize_t = self.first_after(self.held_start[h])
+        place: cython.Py_ssize_t = self.first_after(self.held[h].start)
         while k > place:
             self.by_start[k] = self.by_start[k - 1]
             k -= 1
         self.by_start[k] = h
         self.holds += 1
-        while self.held_slot[h] >= len(self.hold_of):
+        while self.held[h].slot >= len(self.hold_of):
             self.hold_of = np.concatenate([self.hold_of, integers(len(self.hold_of), -1)])
-        self.hold_of[self.held_slot[h]] = h
+        self.hold_of[self.held[h].slot] = h
         return 0
 
     def unhold(self, slot):
@@ -252,7 +241,7 @@ class Holding(Naming):
 
     def drop_hold(self, h):
         """The hold is there no more; the bounds do not know yet."""
-        k: cython.Py_ssize_t = self.first_after(self.held_start[h]) - 1
+        k: cython.Py_ssize_t = self.first_after(self.held[h].start) - 1
         while self.by_start[k] != h:
             k -= 1
         self.holds -= 1
@@ -266,17 +255,17 @@ class Holding(Naming):
 
     def forget_hold(self, h):
         """Nothing is kept for it any more."""
-        self.timelines.forget(self.held_first[h])
-        self.licensing.forget(self.held_licences[h])
-        if self.held_count[h] > 0:
+        self.timelines.forget(self.held[h].first)
+        self.licensing.forget(self.held[h].licences)
+        if self.held[h].count > 0:
             self.plan_hold(h, 1)
             self.counted -= 1
-            self.counted_in[self.held_set[h]] -= 1
+            self.of_set[self.held[h].set].counted -= 1
             self.timelines.eases += 1  # of no node, so of any
             self.valid_from = self.timelines.eases
         else:
             self.named -= 1
-        self.hold_of[self.held_slot[h]] = self.held_made[h] = -1
+        self.hold_of[self.held[h].slot] = self.held[h].made = -1
         self.spare_holds[self.spares] = h
         self.spares += 1
         return 0
@@ -292,11 +281,11 @@ class Holding(Naming):
         if self.pins == 0 and self.domain < 0 and self.named * MANY > self.n:  # else one by one, not node by node
             self.timelines.forget_all()
             for j in range(self.holds):
-                self.held_first[self.by_start[j]] = -1
+                self.held[self.by_start[j]].first = -1
         for j in range(self.holds):
             h = self.by_start[j]
-            if (self.domain < 0 or self.jobs.at[self.held_slot[h]].domain == self.domain) and not self.is_pinned(h):
-                self.jobs.at[self.held_slot[h]].promise = -1  # also of one that has come to a limit since
+            if (self.domain < 0 or self.jobs.at[self.held[h].slot].domain == self.domain) and not self.is_pinned(h):
+                self.jobs.at[self.held[h].slot].promise = -1  # also of one that has come to a limit since
                 self.forget_hold(h)
             else:
                 self.by_start[k] = h
@@ -317,7 +306,7 @@ class Holding(Naming):
         self.choose_none()
         for k in range(self.holds):
             g = self.by_start[k]
-            if self.held_count[g] > 0 and self.held_start[g] < self.held_start[h] < self.held_end[g]:
-                self.chosen[g] = self.touches(h, self.held_set[g])
+            if self.held[g].count > 0 and self.held[g].start < self.held[h].start < self.held[g].end:
+                self.chosen[g] = self.touches(h, self.held[g].set)
         self.name_chosen(-1)
         return self.keep_names()

@@ -7,6 +7,39 @@ from walltime.kernel.profiles.node_starts cimport NodeStarts, Smallest
 from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 from walltime.kernel.profiles.timelines cimport Timelines
 
+# What is known of a set of nodes, in one line of the cache.
+cdef packed struct SetFields:
+    long long planned_free  # how many cores are free if its plan is still true
+    long long counted  # holds without names
+    # for its bounds: when they were measured, the first hold, the only one (or -1), what cannot be had beside it
+    long long measured
+    long long first_hold
+    long long lone
+    long long barred
+    long long spared  # when `spare` was counted
+    long long spare  # cores that are left at the start of the only hold, which is a number
+
+cdef inline SetFields *sets_in(long long[::1] table) noexcept:
+    return <SetFields *>&table[0]
+
+# What is known of a hold.
+cdef packed struct HoldFields:
+    long long slot
+    long long start
+    long long end
+    long long first  # the first entry of what it keeps, or -1
+    long long all  # whether it keeps all nodes
+    long long count  # of a hold without names: so many cores of the set
+    long long set
+    long long shape
+    long long licences  # as `first`, of the licences
+    long long looked  # how many nodes had been eased when the job looked last, or -1
+    long long worst  # of its nodes, that which it would give up first: when it is free, or its number
+    long long made  # its place among the promises of the plan, or -1
+
+cdef inline HoldFields *holds_in(long long[::1] table) noexcept:
+    return <HoldFields *>&table[0]
+
 cdef class Inventory(Ledger):
     # What most questions look at, side by side in a few lines of the cache: a view takes three lines of them.
     cdef readonly Place place
@@ -22,6 +55,8 @@ cdef class Inventory(Ledger):
     cdef readonly Py_ssize_t sets
     cdef readonly list pools
     cdef NodePool everything  # the pool of set 0
+    cdef SetFields *of_set
+    cdef HoldFields *held  # by the number of the hold
     cdef readonly bint timed  # whether `timelines` knows what runs where until when, or only how much
     cdef Py_ssize_t follows
     cdef readonly Py_ssize_t holds
@@ -76,29 +111,15 @@ cdef class Inventory(Ledger):
     # holds: by a number that each keeps, and these in the order of their starts, of equal ones the older first
     cdef long long[::1] by_start
     cdef long long[::1] hold_of  # by slot, or -1
+    cdef long long[::1] hold_table  # the memory of `held`
+    cdef readonly Py_ssize_t hold_room
     cdef long long[::1] spare_holds
     cdef Py_ssize_t spares
     cdef Py_ssize_t made  # the hold that is being made
-    cdef long long[::1] held_slot
-    cdef long long[::1] held_start
-    cdef long long[::1] held_end
-    cdef long long[::1] held_first
-    cdef long long[::1] held_all
-    cdef long long[::1] held_count  # of a hold without names: so many cores of the set
-    cdef long long[::1] held_set
-    cdef long long[::1] held_licences  # as `held_first`, of the licences
-    cdef long long[::1] held_shape
-    cdef long long[::1] held_looked  # how many nodes had been eased when the job looked last, or -1
-    cdef long long[::1] held_worst  # of its nodes, that which it would give up first: when it is free, or its number
-    cdef long long[::1] held_made  # its place among the promises of the plan, or -1
     cdef long long valid_from  # a look before so many nodes were eased tells nothing
-    cdef long long[::1] counted_in  # by set: holds without names
     # nodes on which more is in use than there is
     cdef long long[::1] short
-    # by set: its cores over time, beside running jobs and holds without names, where there were many; and how many are
-    # free now if that is still true
-    cdef list plans
-    cdef long long[::1] planned_free
+    cdef list plans  # by set: its cores over time, beside running jobs and holds without names, where there were many
     cdef list ends  # by set: the cores of its running jobs by expected end, where it was asked for
     cdef long long glance
     cdef long long[::1] glanced
@@ -107,18 +128,11 @@ cdef class Inventory(Ledger):
     cdef long long[::1] largest
     cdef readonly Py_ssize_t drained
     cdef long long[::1] set_cores
-    # for the bounds of each set: the first hold there, the only one (or -1), what cannot be had beside it; they are
-    # measured again when holds have changed
-    cdef long long[::1] measured
-    cdef long long[::1] first_hold
-    cdef long long[::1] lone
-    cdef long long[::1] barred
+    cdef long long[::1] set_table  # the memory of `of_set`
     # by set and number of cores: how many nodes have so many free and fewer beside the only hold, less those that have
     # so many beside it and more free
     cdef long long[::1] lost
     cdef Py_ssize_t levels
-    cdef long long[::1] spared  # when `spare` was counted
-    cdef long long[::1] spare  # cores that are left at the start of the only hold, which is a number
     # nodes that a question has met
     cdef long long[::1] mark
     cdef long long stamp

@@ -7,7 +7,7 @@ import numpy as np
 
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.arrays import doubled, integers, lined
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.cores import Ledger
@@ -25,6 +25,13 @@ A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 FEW_HOLDS = 16
 """So many holds are looked at one by one; what more of them keep together is known as steps over time."""
 UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
+OF_HOLD = cython.declare(cython.Py_ssize_t, 12)  # numbers that are known of a hold, as in HoldFields
+NEW_SET = (0, 0, -1, _NEVER, -1, 0, -1, 0)
+"""What is known of a set at first, in the order of SetFields."""
+
+if not cython.compiled:
+    from walltime.kernel.arrays import words as holds_in
+    from walltime.kernel.arrays import words as sets_in
 
 
 @cython.cclass
@@ -95,24 +102,13 @@ class Inventory(Ledger):
         self.spare_holds = np.arange(7, -1, -1)
         self.spares = 8
         self.made = 0
-        self.held_slot = integers(8)
-        self.held_start = integers(8)
-        self.held_end = integers(8)
-        self.held_first = integers(8)
-        self.held_all = integers(8)
-        self.held_count = integers(8)
-        self.held_set = integers(8)
-        self.held_licences = integers(8)
-        self.held_shape = integers(8)
-        self.held_looked = integers(8)
-        self.held_worst = integers(8)
-        self.held_made = integers(8, -1)
+        self.hold_table = lined(0)
+        self.hold_room = 0
+        self.lengthen_holds(8)
         self.valid_from = 0
-        self.counted_in = integers(0)
         self.counted = self.named = 0
         self.plans = []
         self.planned = False
-        self.planned_free = integers(0)
         self.short = integers(self.n)
         self.over = 0
         self.ends = []
@@ -121,18 +117,13 @@ class Inventory(Ledger):
         self.glanced = integers(self.n)
         self.drained = 0
         self.version = 0
-        self.measured = integers(0)
         self.set_cores = integers(0)
-        self.first_hold = integers(0)
-        self.lone = integers(0)
-        self.barred = integers(0)
         self.levels = int(largest[0]) + 1
         self.lost = integers(0)
         self.parts = 1  # until a job wants so much of each of some nodes
         self.part_free = integers(self.levels)
         self.part_extra = integers(self.levels)
-        self.spared = integers(0)
-        self.spare = integers(0)
+        self.set_table = integers(0)
         self.mark = integers(self.n)
         self.stamp = 0
         self.met = integers(self.n)
@@ -194,19 +185,22 @@ class Inventory(Ledger):
 
     def lengthen_sets(self, count):
         """Room for so many new sets in what is kept by set."""
-        none = integers(count)
-        unknown = integers(count, -1)
         cores = [-sizes.sum() for sizes in self.set_sizes[self.sets - count :]]
         self.set_cores = np.concatenate((self.set_cores, np.array(cores, np.int64)))
-        self.planned_free = np.concatenate((self.planned_free, none))
-        self.counted_in = np.concatenate((self.counted_in, none))
-        self.measured = np.concatenate((self.measured, unknown))
-        self.first_hold = np.concatenate((self.first_hold, integers(count, NEVER)))
-        self.lone = np.concatenate((self.lone, unknown))
-        self.barred = np.concatenate((self.barred, none))
         self.lost = np.concatenate((self.lost, integers(count * self.levels)))
-        self.spared = np.concatenate((self.spared, unknown))
-        self.spare = np.concatenate((self.spare, none))
+        table = lined(len(NEW_SET) * self.sets)
+        table[: len(self.set_table)] = self.set_table
+        table[len(self.set_table) :] = np.tile(np.array(NEW_SET, np.int64), count)
+        self.set_table = table
+        self.of_set = sets_in(self.set_table)
+
+    def lengthen_holds(self, room):
+        """Room for so many holds."""
+        table = lined(OF_HOLD * room)
+        table[: len(self.hold_table)] = self.hold_table
+        self.hold_table = table
+        self.hold_room = room
+        self.held = holds_in(self.hold_table)
 
     def list_sets(self):
         """Sets as ranges of nodes, and the sets of each node."""
@@ -481,15 +475,17 @@ class Inventory(Ledger):
         slot: cython.Py_ssize_t
         i: cython.Py_ssize_t
         cores: cython.longlong
+        shares: cython.p_longlong
         if self.timed:
             return 0
         self.timed = True
         for slot in self.jobs.slots():
             if self.jobs.at[slot].holding != 1 or self.jobs.at[slot].cluster != self.index:
                 continue
-            for k in range(self.shares.first_of(slot), self.shares.last_of(slot)):
-                i = self.shares.at[k] >> 24
-                cores = self.shares.at[k] & CORES
+            shares = self.shares.of(slot)
+            for k in range(self.shares.count(slot)):
+                i = shares[k] >> 24
+                cores = shares[k] & CORES
                 self.timelines.used[i * self.timelines.kinds] -= cores
                 self.timelines.start(i, slot, self.jobs.at[slot].expected_end, cores, A_CORE, 0)
         return 0
@@ -523,8 +519,9 @@ class Inventory(Ledger):
     def within(self, slot, s):
         """Whether the running job has a node in the set."""
         k: cython.Py_ssize_t
-        for k in range(self.shares.first_of(slot), self.shares.last_of(slot)):
-            if self.member[s * self.n + (self.shares.at[k] >> 24)]:
+        shares: cython.p_longlong = self.shares.of(slot)
+        for k in range(self.shares.count(slot)):  # noqa: SIM110 - a generator would be an object
+            if self.member[s * self.n + (shares[k] >> 24)]:
                 return True
         return False
 
@@ -533,10 +530,8 @@ class Inventory(Ledger):
         """Cores that the running job has on nodes of the set."""
         k: cython.Py_ssize_t
         cores: cython.longlong = 0
-        if slot >= self.shares.slots:
-            return 0
-        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.spots[slot].first])
-        count: cython.Py_ssize_t = self.shares.spots[slot].length
+        shares: cython.p_longlong = self.shares.of(slot)
+        count: cython.Py_ssize_t = self.shares.count(slot)
         for k in range(count):
             if s == 0 or self.member[s * self.n + (shares[k] >> 24)]:
                 cores += shares[k] & CORES
@@ -579,7 +574,7 @@ class Inventory(Ledger):
         found: cython.Py_ssize_t
         share: cython.longlong
         if self.shares.spots[slot].length == 1:
-            share = self.shares.at[self.shares.spots[slot].first]
+            share = self.shares.spots[slot].first
             self.ranges[0] = share >> 24 << 44 | (share & CORES)
             return 1
         found = self.shares.describe(slot)

@@ -43,8 +43,8 @@ class Naming(Choosing):
         for k in range(self.licences if self.licensed_of[x] else 0):
             d = self.licence_of[x * self.licences + k]
             if d >= 0:
-                self.held_licences[h] = self.licensing.keep(
-                    self.held_licences[h], k, slot, start, end, self.licensing.each[d], d, 1
+                self.held[h].licences = self.licensing.keep(
+                    self.held[h].licences, k, slot, start, end, self.licensing.each[d], d, 1
                 )
         return 0
 
@@ -156,7 +156,7 @@ class Naming(Choosing):
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         if h < 0 or self.holds != 1 or self.named != 1 or self.pins > 0 or self.tries > 0 or x < 0:
             return False
-        if self.held_shape[h] != x or self.jobs.at[slot].choice >= 0 or self.licensed_of[x] or self.any_of[x]:
+        if self.held[h].shape != x or self.jobs.at[slot].choice >= 0 or self.licensed_of[x] or self.any_of[x]:
             return False
         if self.parts_in[x] > 0 or self.nodes_of[x] == 0 or not self.timelines.simple[self.demand_of[x]]:
             return False
@@ -168,10 +168,10 @@ class Naming(Choosing):
         i: cython.Py_ssize_t
         h: cython.Py_ssize_t = self.held_by(slot)
         d: cython.Py_ssize_t = self.demand_of[x]
-        e: cython.longlong = self.held_first[h]
+        e: cython.longlong = self.held[h].first
         next: cython.longlong
         stay: cython.longlong = -1
-        moves: cython.bint = self.held_start[h] != start or self.held_end[h] != end
+        moves: cython.bint = self.held[h].start != start or self.held[h].end != end
         self.pure = False
         if self.place.plain:
             self.find_freed(x)
@@ -194,30 +194,34 @@ class Naming(Choosing):
                 self.timelines.forget(e, next)
             e = next
         self.made = h
-        self.held_first[h] = self.timelines.kept_first[slot] = stay
-        self.held_start[h] = start
-        self.held_end[h] = end
+        self.held[h].first = self.timelines.kept_first[slot] = stay
+        self.held[h].start = start
+        self.held[h].end = end
         for k in range(self.meets):
             if self.mark[self.met[k]] == self.stamp:
                 self.keep(slot, d, self.met[k], start, end, self.timelines.each[d * self.timelines.kinds], 1)
-                self.bar_again(h, self.held_first[h], 1)
+                self.bar_again(h, self.held[h].first, 1)
         self.edge = min(self.edge, start, end)
         self.version += 1
         if not moves:
             for i in range(self.sets):
-                if self.lone[i] == h and self.measured[i] == self.version - 1 and (i == 0 or i == self.held_set[h]):
-                    self.measured[i] = self.version
+                if (
+                    self.of_set[i].lone == h
+                    and self.of_set[i].measured == self.version - 1
+                    and (i == 0 or i == self.held[h].set)
+                ):
+                    self.of_set[i].measured = self.version
         return self.bound()
 
     def bar_again(self, h, e, sign):
         """Count what the entry bars in the sets that it surely bears on; others are measured again."""
         i: cython.Py_ssize_t = self.timelines.kept_node[e]
-        s: cython.Py_ssize_t = self.held_set[h]
+        s: cython.Py_ssize_t = self.held[h].set
         if sign > 0:
             self.timelines.kept_barred[e] = self.barred_by(e)
-        if self.lone[0] == h:
+        if self.of_set[0].lone == h:
             self.bar(0, e, sign)
-        if s > 0 and self.lone[s] == h and self.member[s * self.n + i]:
+        if s > 0 and self.of_set[s].lone == h and self.member[s * self.n + i]:
             self.bar(s, e, sign)
         return 0
 
@@ -248,5 +252,5 @@ class Naming(Choosing):
         h: cython.Py_ssize_t = self.made
         if self.timelines.alone[d]:
             cores = self.timelines.full[i * self.timelines.kinds]
-        self.held_first[h] = self.timelines.keep(self.held_first[h], i, slot, start, end, cores, d, times)
+        self.held[h].first = self.timelines.keep(self.held[h].first, i, slot, start, end, cores, d, times)
         return 0

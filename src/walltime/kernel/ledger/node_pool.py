@@ -283,18 +283,20 @@ class NodePool:
         """The lowest-numbered node from `start` on that has exactly so many free cores, or -1; needs `ranked`."""
         base: cython.Py_ssize_t = free * self.words
         head: cython.Py_ssize_t = free * self.heads
-        w: cython.Py_ssize_t = start >> 5
-        h: cython.Py_ssize_t
+        w: cython.Py_ssize_t = 0
+        h: cython.Py_ssize_t = 0
         word: cython.longlong
-        if start >= self.size:
-            return -1
-        word = self.bits[base + w] & ~((cython.cast(cython.longlong, 1) << (start & 31)) - 1)
-        if word != 0:
-            return w * WORD + __builtin_ctzll(word)
-        w += 1
-        h = w >> 5
-        if h >= self.heads:
-            return -1
+        if start > 0:
+            if start >= self.size:
+                return -1
+            w = start >> 5
+            word = self.bits[base + w] & ~((cython.cast(cython.longlong, 1) << (start & 31)) - 1)
+            if word != 0:
+                return w * WORD + __builtin_ctzll(word)
+            w += 1
+            h = w >> 5
+            if h >= self.heads:
+                return -1
         word = self.summary[head + h] & ~((cython.cast(cython.longlong, 1) << (w & 31)) - 1)
         while word == 0:
             h += 1

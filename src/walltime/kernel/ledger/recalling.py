@@ -100,14 +100,14 @@ class Recalling(Future):
         """Whether the table answers the job, and has been asked; its own hold is not in its way. Holds that are named
         for a question alone it does not know."""
         h: cython.Py_ssize_t = self.held_by(slot)
-        if not self.place.plain or not self.is_recallable(x) or (h >= 0 and self.held_shape[h] != x) or self.tries > 0:
+        if not self.place.plain or not self.is_recallable(x) or (h >= 0 and self.held[h].shape != x) or self.tries > 0:
             return False
         if not self.is_laid() and not (self.is_worth_it() and self.lay()):
             return False
         if not self.board.ask(self.demand_of[x], self.set_of[x], self.member):
             return False
         if h >= 0:
-            self.board.leave_aside(self.held_first[h], self.held_start[h], self.held_end[h])
+            self.board.leave_aside(self.held[h].first, self.held[h].start, self.held[h].end)
         return True
 
     def is_worth_it(self):
@@ -132,7 +132,7 @@ class Recalling(Future):
             return False
         for k in range(self.holds):
             h = self.by_start[k]
-            self.board.put(self.held_first[h], self.held_start[h], self.held_end[h])
+            self.board.put(self.held[h].first, self.held[h].start, self.held[h].end)
         self.board_version = self.version
         self.board_time = self.now
         self.board_written = self.node_starts.written
@@ -141,14 +141,14 @@ class Recalling(Future):
     def lay_hold(self, h):
         """The hold is made: the table has it too."""
         if self.is_laid():
-            self.board.put(self.held_first[h], self.held_start[h], self.held_end[h])
+            self.board.put(self.held[h].first, self.held[h].start, self.held[h].end)
             self.board_version = self.version + 1
         return 0
 
     def lift_hold(self, h):
         """The hold is dropped."""
         if self.is_laid():
-            self.board.take(self.held_first[h], self.held_start[h], self.held_end[h])
+            self.board.take(self.held[h].first, self.held[h].start, self.held[h].end)
             self.board_version = self.version + 1
         return 0
 
@@ -219,7 +219,7 @@ class Recalling(Future):
                 return 0
             self.order = doubled(self.order)
         self.order[self.ordered] = h
-        self.held_made[h] = self.ordered
+        self.held[h].made = self.ordered
         self.ordered += 1
         if not self.watching and self.holds > self.few:
             self.watching = self.timelines.noted = True
@@ -245,14 +245,14 @@ class Recalling(Future):
             return 0
         for p in range(self.ordered):
             h = self.order[p]
-            if self.held_made[h] == p:
-                e = self.held_first[h]
+            if self.held[h].made == p:
+                e = self.held[h].first
                 memory.note(
-                    self.held_slot[h],
-                    self.jobs.at[self.held_slot[h]].seq,
-                    self.held_shape[h],
-                    self.held_start[h],
-                    self.held_end[h] - self.held_start[h],
+                    self.held[h].slot,
+                    self.jobs.at[self.held[h].slot].seq,
+                    self.held[h].shape,
+                    self.held[h].start,
+                    self.held[h].end - self.held[h].start,
                 )
                 while e >= 0:
                     memory.note_node(self.timelines.kept_node[e])
@@ -425,11 +425,11 @@ class Recalling(Future):
 
     def compare(self, h):
         """Whether the hold is what is remembered of its job: if not, that is not there any more."""
-        e: cython.longlong = self.held_first[h]
+        e: cython.longlong = self.held[h].first
         n: cython.Py_ssize_t = 0
         k: cython.Py_ssize_t
         memory: RememberedPlan = self.memory
-        m: cython.Py_ssize_t = memory.find(self.held_slot[h], self.jobs.at[self.held_slot[h]].seq)
+        m: cython.Py_ssize_t = memory.find(self.held[h].slot, self.jobs.at[self.held[h].slot].seq)
         if m >= 0 and m == self.recalled:
             memory.gone[m] = 0
             return 0
@@ -438,9 +438,9 @@ class Recalling(Future):
             e = self.timelines.kept_next[e]
         if m < 0 or not memory.gone[m]:
             return 0
-        e = self.held_first[h]
+        e = self.held[h].first
         memory.gone[m] = 0
-        if memory.start[m] == self.held_start[h] and memory.length[m] == self.held_end[h] - self.held_start[h]:
+        if memory.start[m] == self.held[h].start and memory.length[m] == self.held[h].end - self.held[h].start:
             self.glance += 1
             while e >= 0:
                 self.glanced[self.timelines.kept_node[e]] = self.glance
@@ -448,6 +448,6 @@ class Recalling(Future):
                 e = self.timelines.kept_next[e]
             for k in range(memory.first[m], memory.first[m + 1]):
                 n -= self.glanced[memory.node[k]] == self.glance
-            if n == 0 and memory.shape[m] == self.held_shape[h]:
+            if n == 0 and memory.shape[m] == self.held[h].shape:
                 return 0
         return memory.give_up(m)

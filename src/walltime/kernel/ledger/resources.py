@@ -70,8 +70,7 @@ class ResourceLedger(Holding):
         used: cython.p_longlong = cython.address(self.timelines.used[0])
         free: cython.p_longlong = cython.address(pool.value[0])
         speed: cython.longlong = self.pace[node[0]] if count > 0 else FULL_SPEED
-        self.shares.allot(slot, count)
-        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.spots[slot].first])
+        shares: cython.p_longlong = self.shares.allot(slot, count)
         for k in range(count if self.paced else 0):
             if self.pace[node[k]] < speed:
                 speed = self.pace[node[k]]
@@ -119,7 +118,7 @@ class ResourceLedger(Holding):
         cores: cython.longlong = 0
         self.early += end > self.now and self.jobs.at[slot].seq >= 0
         count: cython.Py_ssize_t = self.shares.spots[slot].length
-        shares: cython.p_longlong = cython.address(self.shares.at[self.shares.spots[slot].first])
+        shares: cython.p_longlong = self.shares.of(slot)
         if self.timed:
             self.enroll(slot, end, self.cores_within(slot, 0), False)
             for k in range(count):
@@ -167,12 +166,12 @@ class ResourceLedger(Holding):
         i: cython.Py_ssize_t
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
         end: cython.longlong = self.jobs.at[slot].expected_end
-        first: cython.Py_ssize_t = self.shares.spots[slot].first
+        shares: cython.p_longlong = self.shares.of(slot)
         cores: cython.longlong = self.cores_within(slot, 0)
         self.enroll(slot, end, cores, False)
         self.enroll(slot, until, cores, True)
-        for k in range(first, first + self.shares.spots[slot].length if self.timed else first):
-            i = self.shares.at[k] >> 24
+        for k in range(self.shares.count(slot) if self.timed else 0):
+            i = shares[k] >> 24
             self.timelines.move(i, slot, end, until)
             self.update(i)
         if self.licences > 0 and x >= 0 and self.licensed_of[x]:
@@ -190,12 +189,12 @@ class ResourceLedger(Holding):
         self.unhold(blocker)
         self.jobs.at[blocker].cluster = self.index
         self.jobs.at[blocker].expected_end = until
-        self.shares.allot(blocker, len(nodes))
+        shares: cython.p_longlong = self.shares.allot(blocker, len(nodes))
         for k in range(len(nodes)):
             i = nodes[k]
             cores = self.timelines.full[i * self.timelines.kinds]
             self.timelines.start(i, blocker, until, cores, A_CORE, 0)
-            self.shares.at[self.shares.spots[blocker].first + k] = i << 24 | cores
+            shares[k] = i << 24 | cores
             self.update(i)
         self.jobs.at[blocker].holding = 1
         self.enroll(blocker, until, self.cores_within(blocker, 0), True)
@@ -208,11 +207,11 @@ class ResourceLedger(Holding):
         self.pins += 1
         self.make_hold(blocker, start, end)
         h = self.made
-        self.held_all[h] = len(nodes) == self.n  # then only its time is kept
-        for node in () if self.held_all[h] else nodes:
+        self.held[h].all = len(nodes) == self.n  # then only its time is kept
+        for node in () if self.held[h].all else nodes:
             i = node
-            self.held_first[h] = self.timelines.keep(
-                self.held_first[h], i, blocker, start, end, self.timelines.full[i * self.timelines.kinds], A_CORE, 0
+            self.held[h].first = self.timelines.keep(
+                self.held[h].first, i, blocker, start, end, self.timelines.full[i * self.timelines.kinds], A_CORE, 0
             )
         self.enter_hold(h)
         self.named += 1
@@ -229,10 +228,10 @@ class ResourceLedger(Holding):
         k: cython.Py_ssize_t
         cores: cython.longlong
         x: cython.Py_ssize_t = self.jobs.at[slot].shape
-        self.shares.allot(slot, len(where))
+        shares: cython.p_longlong = self.shares.allot(slot, len(where))
         for k in range(len(where)):
             i, cores = where[k]
-            self.shares.at[self.shares.spots[slot].first + k] = i << 24 | cores
+            shares[k] = i << 24 | cores
             self.put(slot, x, i, cores)
         self.put_licences(slot, x)
         self.jobs.at[slot].holding = 1

@@ -49,15 +49,15 @@ class SetBounds(SetProfiles):
             self.timelines.since.put(i, OTHERS_RUN)
         s = -1
         for k in range(self.sets_from[i], self.sets_from[i + 1]):
-            s = max(s, self.lone[self.sets_at[k]])
+            s = max(s, self.of_set[self.sets_at[k]].lone)
         e = self.timelines.kept_on[i] if s >= 0 else -1  # what a hold bars matters where it is the only one
         while e >= 0:
             former = self.timelines.kept_barred[e]
             self.timelines.kept_barred[e] = self.barred_by(e)
             for k in range(self.sets_from[i], self.sets_from[i + 1]):
                 s = self.sets_at[k]
-                if self.lone[s] >= 0 and self.held_slot[self.lone[s]] == self.timelines.kept_by[e]:
-                    self.barred[s] += self.timelines.kept_barred[e] - former
+                if self.of_set[s].lone >= 0 and self.held[self.of_set[s].lone].slot == self.timelines.kept_by[e]:
+                    self.of_set[s].barred += self.timelines.kept_barred[e] - former
                     self.lose(s, free, former, -1)
                     self.lose(s, left, self.timelines.kept_barred[e], 1)
             e = self.timelines.kept_beside[e]
@@ -82,13 +82,13 @@ class SetBounds(SetProfiles):
         h: cython.Py_ssize_t
         s: cython.Py_ssize_t = node_set if node_set > 0 else 0
         pool: NodePool = self.pools[s]
-        if self.measured[s] != self.version:
+        if self.of_set[s].measured != self.version:
             self.measure(s)
         self.most_free = pool.total
         self.most_extra = self.extra_of(s)
-        self.most_window = self.first_hold[s] - self.now if self.first_hold[s] < NEVER else NEVER
+        self.most_window = self.of_set[s].first_hold - self.now if self.of_set[s].first_hold < NEVER else NEVER
         if local:
-            h = self.lone[s]
+            h = self.of_set[s].lone
             self.most_free = pool.level_to(pool.top)
             self.most_extra = min(self.most_extra, self.most_free if h < 0 else self.most_beside(h, s))
         return 0
@@ -104,25 +104,25 @@ class SetBounds(SetProfiles):
 
     def extra_of(self, s):
         """Cores of the set for a job that outlasts the start of the only hold there."""
-        h: cython.Py_ssize_t = self.lone[s]
+        h: cython.Py_ssize_t = self.of_set[s].lone
         pool: NodePool = self.pools[s]
-        if h < 0 or self.held_count[h] == 0:
-            return pool.total - self.barred[s]
-        if self.held_set[h] != s:
+        if h < 0 or self.held[h].count == 0:
+            return pool.total - self.of_set[s].barred
+        if self.held[h].set != s:
             return pool.total
-        if self.held_start[h] <= self.now or self.over > 0 or self.named > 0:
-            return max(0, min(pool.total, self.number(s, max(self.now, self.held_start[h]), -1)))
-        if self.spared[s] != self.version:
-            self.spare[s] = self.number(s, self.held_start[h], -1)
-            self.spared[s] = self.version
-        return max(0, min(pool.total, self.spare[s]))
+        if self.held[h].start <= self.now or self.over > 0 or self.named > 0:
+            return max(0, min(pool.total, self.number(s, max(self.now, self.held[h].start), -1)))
+        if self.of_set[s].spared != self.version:
+            self.of_set[s].spare = self.number(s, self.held[h].start, -1)
+            self.of_set[s].spared = self.version
+        return max(0, min(pool.total, self.of_set[s].spare))
 
     def most_beside(self, h, s):
         """The most that a single node of the set offers beside the hold; where it is by number, a bound of that."""
         pool: NodePool = self.pools[s]
         v: cython.longlong = pool.level_to(pool.top)
         nodes: cython.longlong = 0
-        if self.held_count[h] > 0:
+        if self.held[h].count > 0:
             return v
         while v > 0:
             nodes += pool.count[v] - self.lost[s * self.levels + v]
@@ -156,14 +156,14 @@ class SetBounds(SetProfiles):
             self.version += 1
             self.find_edge()
         elif self.knows_spare():
-            self.window = self.held_start[self.lone[0]] - now
+            self.window = self.held[self.of_set[0].lone].start - now
             return 0
         return self.bound()
 
     @cython.final
     def knows_spare(self):
         """Whether nothing but numbers has changed since the only hold was measured, a number of cores itself."""
-        return self.spared[0] == self.version and self.pins == 0 and self.over == 0 and self.named == 0
+        return self.of_set[0].spared == self.version and self.pins == 0 and self.over == 0 and self.named == 0
 
     def find_edge(self):
         """When next a hold begins or ends."""
@@ -172,19 +172,19 @@ class SetBounds(SetProfiles):
         self.edge = NEVER
         for k in range(self.holds):
             h = self.by_start[k]
-            if self.now < self.held_start[h] < self.edge:
-                self.edge = self.held_start[h]
-            if self.now < self.held_end[h] < self.edge:
-                self.edge = self.held_end[h]
+            if self.now < self.held[h].start < self.edge:
+                self.edge = self.held[h].start
+            if self.now < self.held[h].end < self.edge:
+                self.edge = self.held[h].end
         return 0
 
     def touches(self, h, s):
         """Whether the hold keeps something on a node of the set, or may do so."""
-        e: cython.longlong = self.held_first[h]
+        e: cython.longlong = self.held[h].first
         i: cython.Py_ssize_t
-        if self.held_count[h] > 0 or self.crosses[self.held_set[h] * self.sets + s] == 0:
-            return self.crosses[self.held_set[h] * self.sets + s] == 1
-        if self.held_set[h] == s:
+        if self.held[h].count > 0 or self.crosses[self.held[h].set * self.sets + s] == 0:
+            return self.crosses[self.held[h].set * self.sets + s] == 1
+        if self.held[h].set == s:
             return e >= 0
         while e >= 0:
             i = self.timelines.kept_node[e]
@@ -203,31 +203,31 @@ class SetBounds(SetProfiles):
         e: cython.longlong
         i: cython.Py_ssize_t
         found: cython.Py_ssize_t = 0
-        self.measured[s] = self.version
-        self.first_hold[s] = NEVER
-        self.lone[s] = -1
-        self.barred[s] = 0
+        self.of_set[s].measured = self.version
+        self.of_set[s].first_hold = NEVER
+        self.of_set[s].lone = -1
+        self.of_set[s].barred = 0
         for k in range(s * self.levels, (s + 1) * self.levels):
             self.lost[k] = 0
         for k in range(self.holds):
             h = self.by_start[k]
-            if self.held_end[h] > self.now and not self.is_pinned(h) and self.touches(h, s):
+            if self.held[h].end > self.now and not self.is_pinned(h) and self.touches(h, s):
                 found += 1
-                self.lone[s] = h
+                self.of_set[s].lone = h
                 if found == 2:
                     break
-                self.first_hold[s] = self.held_start[h]
+                self.of_set[s].first_hold = self.held[h].start
         for k in range(self.holds if found == 0 else 0):  # only what is pinned bears on it
             h = self.by_start[k]
-            if self.held_end[h] > self.now and self.touches(h, s):
-                self.first_hold[s] = self.held_start[h]
+            if self.held[h].end > self.now and self.touches(h, s):
+                self.of_set[s].first_hold = self.held[h].start
                 break
         if found != 1:
-            self.lone[s] = -1
+            self.of_set[s].lone = -1
             return 0
-        if self.held_count[self.lone[s]] > 0:
+        if self.held[self.of_set[s].lone].count > 0:
             return 0
-        e = self.held_first[self.lone[s]]
+        e = self.held[self.of_set[s].lone].first
         while e >= 0:
             i = self.timelines.kept_node[e]
             if i < self.n and self.member[s * self.n + i]:
@@ -238,7 +238,7 @@ class SetBounds(SetProfiles):
 
     def bar(self, s, e, sign):
         """Count what the entry bars on its node, which is one of the set; or count it no more."""
-        self.barred[s] += sign * self.timelines.kept_barred[e]
+        self.of_set[s].barred += sign * self.timelines.kept_barred[e]
         return self.lose(s, self.everything.value[self.timelines.kept_node[e]], self.timelines.kept_barred[e], sign)
 
     def lose(self, s, free, barred, sign):
@@ -272,7 +272,7 @@ class SetBounds(SetProfiles):
         return free - left if left > 0 else free
 
     def is_pinned(self, h):
-        return self.jobs.at[self.held_slot[h]].pinned
+        return self.jobs.at[self.held[h].slot].pinned
 
     def bound(self):
         """The bounds of the whole cluster."""
@@ -284,19 +284,19 @@ class SetBounds(SetProfiles):
             return 0
         if self.knows_spare():
             self.free = self.everything.total
-            self.extra = max(0, min(self.free, self.spare[0]))
-            self.window = self.held_start[self.lone[0]] - self.now
+            self.extra = max(0, min(self.free, self.of_set[0].spare))
+            self.window = self.held[self.of_set[0].lone].start - self.now
             return 0
-        if self.measured[0] != self.version:
+        if self.of_set[0].measured != self.version:
             self.measure(0)
         self.longest = NEVER
         for k in range(self.holds if self.pins > 0 else 0):
             h = self.by_start[k]
-            if self.held_all[h] and self.held_end[h] > self.now and self.held_start[h] - self.now < self.longest:
-                self.longest = self.held_start[h] - self.now  # from then on there is nothing
+            if self.held[h].all and self.held[h].end > self.now and self.held[h].start - self.now < self.longest:
+                self.longest = self.held[h].start - self.now  # from then on there is nothing
         self.closing = self.longest
         self.free = self.everything.total
-        self.window = self.first_hold[0] - self.now if self.first_hold[0] < NEVER else NEVER
+        self.window = self.of_set[0].first_hold - self.now if self.of_set[0].first_hold < NEVER else NEVER
         self.extra = self.extra_of(0)
         return 0
 

@@ -88,8 +88,8 @@ class SetProfiles(Inventory):
     @cython.final
     def enroll_cores(self, k, ends: ReleaseProfile, end, cores, enters):
         """The same in what set k knows of the cores that its jobs will free."""
-        if self.spared[k] == self.version and end > self.held_start[self.lone[k]]:
-            self.spare[k] += -cores if enters else cores
+        if self.of_set[k].spared == self.version and end > self.held[self.of_set[k].lone].start:
+            self.of_set[k].spare += -cores if enters else cores
         if cores == 0:
             return 0
         if enters:
@@ -105,7 +105,7 @@ class SetProfiles(Inventory):
         plan: Availability = self.plans[k]
         if plan is None:
             return 0
-        self.planned_free[k] += cores
+        self.of_set[k].planned_free += cores
         return plan.add(self.now, end, cores)
 
     def number(self, s, time, slot):
@@ -124,9 +124,9 @@ class SetProfiles(Inventory):
             if time <= self.now:
                 have -= ends.released_by(self.now)  # they are still there
             h = self.held_by(slot)
-            own: cython.bint = h >= 0 and self.held_count[h] > 0 and self.held_set[h] == s
-            if own and self.held_start[h] <= time < self.held_end[h]:
-                have += self.held_count[h]
+            own: cython.bint = h >= 0 and self.held[h].count > 0 and self.held[h].set == s
+            if own and self.held[h].start <= time < self.held[h].end:
+                have += self.held[h].count
             return have - (self.kept_by_name(s, time, slot) if self.named > 0 else 0)
         if time > self.now and self.over == 0:
             self.follow_ends(s)
@@ -141,10 +141,10 @@ class SetProfiles(Inventory):
             have -= self.kept_by_name(s, time, slot)
         for k in range(self.holds if self.counted > 0 else 0):
             h = self.by_start[k]
-            if self.held_count[h] == 0 or self.held_set[h] != s or self.held_slot[h] == slot:
+            if self.held[h].count == 0 or self.held[h].set != s or self.held[h].slot == slot:
                 continue
-            if self.held_start[h] <= time < self.held_end[h]:
-                have -= self.held_count[h]
+            if self.held[h].start <= time < self.held[h].end:
+                have -= self.held[h].count
         return have
 
     def plan_of(self, s):
@@ -154,7 +154,7 @@ class SetProfiles(Inventory):
         base: cython.Py_ssize_t
         pool: NodePool = self.pools[s]
         plan: Availability
-        if self.plans[s] is not None and self.planned_free[s] == pool.total:
+        if self.plans[s] is not None and self.of_set[s].planned_free == pool.total:
             return self.plans[s]
         self.follow_ends(s)
         ends: ReleaseProfile = self.ends[s]
@@ -165,23 +165,23 @@ class SetProfiles(Inventory):
                 plan.add(self.now, ends.steps[k], -ends.steps[k + 1])
         self.plans[s] = plan
         self.planned = True
-        self.planned_free[s] = pool.total
+        self.of_set[s].planned_free = pool.total
         for k in range(self.holds):
-            if self.held_set[self.by_start[k]] == s:
+            if self.held[self.by_start[k]].set == s:
                 self.plan_hold(self.by_start[k], -1)
         return plan
 
     def plan_hold(self, h, sign):
         """The cores of a hold without names are taken out of the plan of its set, or put back."""
-        plan: Availability = self.plans[self.held_set[h]]
-        if plan is not None and self.held_count[h] > 0:
-            plan.add(max(self.held_start[h], self.now), self.held_end[h], sign * self.held_count[h])
+        plan: Availability = self.plans[self.held[h].set]
+        if plan is not None and self.held[h].count > 0:
+            plan.add(max(self.held[h].start, self.now), self.held[h].end, sign * self.held[h].count)
         return 0
 
     def held_by(self, slot):
         """The hold of the job, or -1."""
         if self.holds == 1:
-            return self.by_start[0] if self.held_slot[self.by_start[0]] == slot else -1
+            return self.by_start[0] if self.held[self.by_start[0]].slot == slot else -1
         return self.hold_of[slot] if 0 <= slot < len(self.hold_of) else -1
 
     def first_after(self, start):
@@ -191,7 +191,7 @@ class SetProfiles(Inventory):
         middle: cython.Py_ssize_t
         while low < high:
             middle = (low + high) >> 1
-            if self.held_start[self.by_start[middle]] <= start:
+            if self.held[self.by_start[middle]].start <= start:
                 low = middle + 1
             else:
                 high = middle
@@ -201,7 +201,7 @@ class SetProfiles(Inventory):
         """Whether all holds without names that bear on the set are of this very set."""
         k: cython.Py_ssize_t
         for k in range(self.sets):
-            if k != s and self.counted_in[k] > 0 and self.crosses[k * self.sets + s] == 1:
+            if k != s and self.of_set[k].counted > 0 and self.crosses[k * self.sets + s] == 1:
                 return False
         return True
 
@@ -224,8 +224,8 @@ class SetProfiles(Inventory):
         self.glance += 1
         for k in range(self.holds):
             h = self.by_start[k]
-            if self.held_start[h] <= time < self.held_end[h] and self.held_slot[h] != slot:
-                e = self.held_first[h]
+            if self.held[h].start <= time < self.held[h].end and self.held[h].slot != slot:
+                e = self.held[h].first
                 while e >= 0:
                     i = self.timelines.kept_node[e]
                     if i < self.n and self.member[s * self.n + i] and self.glanced[i] != self.glance:
@@ -242,11 +242,11 @@ class SetProfiles(Inventory):
         h: cython.Py_ssize_t
         for k in range(self.holds):
             h = self.by_start[k]
-            if self.held_start[h] >= end:
+            if self.held[h].start >= end:
                 return False
-            if self.held_all[h] or self.held_slot[h] == slot:
+            if self.held[h].all or self.held[h].slot == slot:
                 continue
-            if self.held_start[h] < end and self.held_end[h] > start:
+            if self.held[h].start < end and self.held[h].end > start:
                 return True
         return False
 
@@ -262,8 +262,8 @@ class SetProfiles(Inventory):
             return self.meet_nodes(slot, s, start, end)
         for k in range(self.holds):
             h = self.by_start[k]
-            if self.held_start[h] < end and self.held_end[h] > start and self.held_slot[h] != slot:
-                e = self.held_first[h]
+            if self.held[h].start < end and self.held[h].end > start and self.held[h].slot != slot:
+                e = self.held[h].first
                 while e >= 0:
                     i = self.timelines.kept_node[e]
                     if i < self.n and self.mark[i] != self.stamp and self.member[s * self.n + i]:
@@ -318,12 +318,12 @@ class SetProfiles(Inventory):
         e: cython.Py_ssize_t
         kinds: cython.Py_ssize_t = self.timelines.kinds
         if h >= 0:
-            e = self.held_first[h]
+            e = self.held[h].first
             while e >= 0:
                 amounts = [int(self.timelines.kept_amounts[e * kinds + r]) for r in range(kinds)]
                 out.append((int(self.timelines.kept_node[e]), tuple(amounts)))
                 e = self.timelines.kept_next[e]
-            e = self.held_licences[h]
+            e = self.held[h].licences
             while e >= 0:
                 amounts = [int(self.licensing.kept_amounts[e])] + [0] * (kinds - 1)
                 out.append((self.n + int(self.licensing.kept_node[e]), tuple(amounts)))

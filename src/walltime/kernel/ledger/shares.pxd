@@ -17,10 +17,11 @@ cdef class Shares:
     cdef long long[::1] ranges
     cdef long long[::1] spare
     cdef int point(self) noexcept
-    cdef int allot(self, Py_ssize_t slot, Py_ssize_t nodes) except -1
+    cdef long long *allot(self, Py_ssize_t slot, Py_ssize_t nodes) except NULL
     cdef int allot_one(self, Py_ssize_t slot, long long share) except -1
+    cdef long long *of(self, Py_ssize_t slot) noexcept
+    cdef Py_ssize_t count(self, Py_ssize_t slot) noexcept
     cdef int release(self, Py_ssize_t slot) noexcept
+    cdef int give_back(self, Py_ssize_t slot) noexcept
     cdef long long remove(self, Py_ssize_t slot, Py_ssize_t node) noexcept
-    cdef Py_ssize_t first_of(self, Py_ssize_t slot) noexcept
-    cdef Py_ssize_t last_of(self, Py_ssize_t slot) noexcept
     cdef Py_ssize_t describe(self, Py_ssize_t slot) except -1

@@ -17,11 +17,11 @@ CORES = cython.declare(cython.longlong, 0xFFFFFF)  # the part of a share that is
 @cython.final
 @cython.cclass
 class Shares:
-    """A job's shares lie side by side in a block of `at`, each as node << 24 | cores; `spots[slot]` tells where its
-    first one is and how many they are.
+    """A job's shares, each as node << 24 | cores. Several of them lie side by side in a block of `blocks`, and `spots`
+    tells where that begins and how many they are; an only one, as most jobs have, stands in its spot itself.
 
-    Blocks are powers of two; one that is given back serves the next job of its size. The addresses `at` and `spots` are
-    void once there is more room.
+    Blocks are powers of two; one that is given back serves the next job of its size. Addresses are void once there is
+    more room.
     """
 
     def __init__(self) -> None:
@@ -40,12 +40,15 @@ class Shares:
         return 0
 
     def allot(self, slot, nodes):
-        """Room for so many shares of the job."""
-        size: cython.Py_ssize_t = 1
-        k: cython.Py_ssize_t = 0
+        """Room for so many shares of the job; where they are to be written."""
+        size: cython.Py_ssize_t = 2
+        k: cython.Py_ssize_t = 1
         while slot >= self.slots:
             self.table = doubled(self.table)
             self.point()
+        self.spots[slot].length = nodes
+        if nodes < 2:
+            return self.of(slot)
         while size < nodes:
             size *= 2
             k += 1
@@ -58,70 +61,82 @@ class Shares:
                 self.point()
             self.spots[slot].first = self.end
             self.end += size
-        self.spots[slot].length = nodes
-        return 0
+        return self.of(slot)
 
     def allot_one(self, slot, share):
         """The only share of the job."""
-        at: cython.Py_ssize_t = self.spare[0]
-        if at < 0 or slot >= self.slots:
+        if slot >= self.slots:
             self.allot(slot, 1)
-            at = self.spots[slot].first
-        else:
-            self.spare[0] = self.at[at]
-            self.spots[slot].first = at
-            self.spots[slot].length = 1
-        self.at[at] = share
+        self.spots[slot].first = share
+        self.spots[slot].length = 1
         return 0
+
+    def of(self, slot):
+        """Where the job's shares are, which are `count`."""
+        if slot >= self.slots:
+            return self.at
+        if self.spots[slot].length < 2:
+            return cython.address(self.spots[slot].first)
+        return cython.address(self.at[self.spots[slot].first])
+
+    def count(self, slot):
+        return self.spots[slot].length if slot < self.slots else 0
 
     def release(self, slot):
         """The job has no shares any more."""
-        size: cython.Py_ssize_t = 1
-        k: cython.Py_ssize_t = 0
+        if self.spots[slot].length > 1:
+            self.give_back(slot)
+        self.spots[slot].length = 0
+        return 0
+
+    def give_back(self, slot):
+        """Another job may have its block."""
+        size: cython.Py_ssize_t = 2
+        k: cython.Py_ssize_t = 1
         while size < self.spots[slot].length:
             size *= 2
             k += 1
         self.at[self.spots[slot].first] = self.spare[k]
         self.spare[k] = self.spots[slot].first
-        self.spots[slot].length = 0
         return 0
 
     def remove(self, slot, node):
         """The job has left the node; the cores that it had there, -1 where it was not there."""
         k: cython.Py_ssize_t
         cores: cython.longlong = -1
-        for k in range(self.spots[slot].first, self.spots[slot].first + self.spots[slot].length):
+        last: cython.longlong
+        shares: cython.p_longlong = self.of(slot)
+        count: cython.Py_ssize_t = self.count(slot)
+        for k in range(count):
             if cores >= 0:
-                self.at[k - 1] = self.at[k]
-            elif self.at[k] >> 24 == node:
-                cores = self.at[k] & CORES
-        if cores >= 0:
-            self.spots[slot].length -= 1
+                shares[k - 1] = shares[k]
+            elif shares[k] >> 24 == node:
+                cores = shares[k] & CORES
+        if cores < 0:
+            return cores
+        last = shares[0]
+        if count == 2:
+            self.give_back(slot)
+            self.spots[slot].first = last
+        self.spots[slot].length = count - 1
         return cores
-
-    def first_of(self, slot):
-        """Where the job's shares begin; as `last_of` where it has none."""
-        return self.spots[slot].first if slot < self.slots else 0
-
-    def last_of(self, slot):
-        """Behind the job's last share."""
-        return self.spots[slot].first + self.spots[slot].length if slot < self.slots else 0
 
     def describe(self, slot):
         """Write into `ranges` on which nodes the job is: equal shares on consecutive nodes packed as
         first << 44 | (nodes - 1) << 24 | cores; how many there are."""
-        k: cython.Py_ssize_t = self.spots[slot].first
-        end: cython.Py_ssize_t = k + self.spots[slot].length
+        k: cython.Py_ssize_t = 0
+        end: cython.Py_ssize_t = self.spots[slot].length
+        shares: cython.p_longlong = self.of(slot)
         found: cython.Py_ssize_t = 0
         start: cython.longlong
         length: cython.longlong
         if len(self.ranges) < self.spots[slot].length:
             self.ranges = integers(2 * self.spots[slot].length)
         while k < end:
-            start = self.at[k]
+            start = shares[k]
             length = 1
             k += 1
-            while k < end and self.at[k] == start + (length << 24):
+            while k < end and shares[k] == start + (length << 24):
                 length += 1
                 k += 1
             self.ranges[found] = (start >> 24) << 44 | (length - 1) << 24 | (start & CORES)
@@ -131,4 +146,5 @@ class Shares:
     def pairs(self, slot) -> list:
         """The job's shares as (node, cores): for checks and for a person."""
         s: cython.Py_ssize_t = slot
-        return [divmod(self.at[k], 1 << 24) for k in range(self.first_of(s), self.last_of(s))]
+        shares: cython.p_longlong = self.of(s)
+        return [divmod(shares[k], 1 << 24) for k in range(self.count(s))]

@@ -72,7 +72,7 @@ class Conservative(Policy):
 
     def watch(self, p: Pass):
         """Get to know the ledger. It can tell which promises can move where places in the queue do not change."""
-        choices: cython.bint = p.lines is not None and len(p.lines.choices.first) > 1
+        choices: cython.bint = p.lines is not None and p.lines.choices.size > 0
         self.ledger = p.raw_ledger
         self.able = self.candidates is None and p.raw_queue.fixed and not choices
         self.tracks = False

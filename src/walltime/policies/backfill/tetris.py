@@ -257,8 +257,9 @@ class Tetris(Policy):
         if ledger is None:
             cores = p.jobs.at[slot].cores
         else:
-            for k in range(ledger.shares.first_of(slot), ledger.shares.last_of(slot)):
-                cores += ledger.shares.at[k] & CORES
+            mine: cython.p_longlong = ledger.shares.of(slot)
+            for k in range(ledger.shares.count(slot)):
+                cores += mine[k] & CORES
         return self.shares.add(p.jobs, slot, cores, sign)
 
     def pick(self, p: Pass, ledger: ResourceLedger, i):

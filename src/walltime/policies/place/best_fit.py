@@ -33,12 +33,13 @@ class BestFit(Place):
         return 0
 
     def spread(self, pool: NodePool, cores, slot):
-        level: cython.longlong = pool.level_to(pool.top)
-        smallest: cython.longlong
+        level: cython.longlong
+        smallest: cython.longlong = pool.level_from(cores)
         i: cython.Py_ssize_t
-        if cores <= level:
-            pool.put(pool.first_of(pool.level_from(cores), 0), cores)
+        if smallest >= 0:
+            pool.put(pool.first_of(smallest, 0), cores)
             return 0
+        level = pool.level_to(pool.top)
         i = pool.first_of(level, 0)
         while level > 0:
             if cores <= level:  # every node that is chosen already has left a lower level, or this one, before i

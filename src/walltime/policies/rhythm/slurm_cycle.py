@@ -96,12 +96,12 @@ class Partitions:
                 continue
             self.reserved = True
             for w in range(len(self.shut)):
-                self.shut[w] = -1 if ledger.held_all[h] else 0
-            e = ledger.held_first[h]
+                self.shut[w] = -1 if ledger.held[h].all else 0
+            e = ledger.held[h].first
             while e >= 0:
                 put_node(self.shut, ledger.timelines.kept_node[e])
                 e = ledger.timelines.kept_next[e]
-            self.space.reserve(self.shut, ledger.held_start[h] + 1, ledger.held_end[h])
+            self.space.reserve(self.shut, ledger.held[h].start + 1, ledger.held[h].end)
         return 0
 
 

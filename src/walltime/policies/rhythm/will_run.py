@@ -303,9 +303,9 @@ class WillRun:
         """Whether the running job is on one of the usable nodes."""
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t
-        first: cython.Py_ssize_t = self.ledger.shares.spots[job].first
-        for k in range(first, first + self.ledger.shares.spots[job].length):
-            i = self.ledger.shares.at[k] >> 24
+        shares: cython.p_longlong = self.ledger.shares.of(job)
+        for k in range(self.ledger.shares.count(job)):
+            i = shares[k] >> 24
             if self.usable[i >> 5] >> (i & 31) & 1:
                 return True
         return False
@@ -316,9 +316,9 @@ class WillRun:
         i: cython.Py_ssize_t
         found: cython.Py_ssize_t = 0
         ledger: ResourceLedger = self.ledger
-        first: cython.Py_ssize_t = ledger.shares.spots[job].first
-        for k in range(first, first + ledger.shares.spots[job].length):
-            i = ledger.shares.at[k] >> 24
+        shares: cython.p_longlong = ledger.shares.of(job)
+        for k in range(ledger.shares.count(job)):
+            i = shares[k] >> 24
             if not self.mine[i >> 5] >> (i & 31) & 1:
                 continue
             if ledger.node_starts.time[self.row * ledger.n + i] == end and self.seen[i] != self.stamp:
@@ -333,10 +333,10 @@ class WillRun:
         offer: cython.longlong
         ledger: ResourceLedger = self.ledger
         time: cython.longlong = end if end > ledger.now else ledger.now + 1
-        first: cython.Py_ssize_t = ledger.shares.spots[job].first
+        shares: cython.p_longlong = ledger.shares.of(job)
         ledger.timelines.blind = True
-        for k in range(first, first + ledger.shares.spots[job].length):
-            i = ledger.shares.at[k] >> 24
+        for k in range(ledger.shares.count(job)):
+            i = shares[k] >> 24
             if self.mine[i >> 5] >> (i & 31) & 1:
                 offer = ledger.timelines.offer_at(i, ledger.demand_of[self.shape], -1, time)
                 self.have += offer - self.offered[i]

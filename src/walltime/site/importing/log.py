@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from walltime.core.reading import reading
-from walltime.workload.formats.sacct_texts import FREE_TEXT
+from walltime.workload.formats.sacct.texts import FREE_TEXT
 
 _PART = re.compile(rb"(\d+(?:_\d+)?)\+\d+")
 _TELLING = (
