@@ -67,6 +67,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
     for kind, load, target in (("shapeless", 4.0, at_most(15)), ("shaped", 6.0, at_most(15))):
         yield from measure_nodes(kind, load, target, setting)
     yield from measure_site(setting)
+    yield from measure_queues(setting)
     yield from measure_trace(setting)
     yield from measure_neighbours(setting)
 
@@ -91,6 +92,22 @@ def measure_site(setting: Setting) -> Iterator[Figure]:
         timing, record = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))
         what = f"400 nodes with GPUs and queues, {len(jobs):,} jobs, {backfill}"
         yield seconds(CASE, f"{what} (queue to {record.facts['longest_queue']:,})", timing, target)
+
+
+def measure_queues(setting: Setting) -> Iterator[Figure]:
+    """8,000 jobs that come much faster than 12,800 cores serve them: in three queues without limits, and in none."""
+    jobs = site_jobs(setting.jobs // 125, load=3.0)
+    cores = {name: jobs.column(name) for name in ("submit", "run_time", "requested_time", "cores", "queue")}
+    jobs = Workload(cores, jobs.labels)
+    timings = []
+    for queues in ({"short": {"max_time": "4h", "priority": 2}, "batch": {}, "gpu": {}}, {}):
+        cluster = {"cores": 400 * 32, "queues": queues, "scheduler": {"backfill": "conservative"}}
+        scenario = parse({"workload": {"table": jobs}, "cluster": cluster}, [])
+        timing, _ = setting.time(lambda made=scenario: made, partial(native.run, workload=jobs))
+        timings.append(timing)
+    some, none = timings
+    what = f"{len(jobs):,} jobs in three queues of cores: cost over that without queues"
+    yield Figure(CASE, what, some.median / none.median, some.best / none.best, "x", at_most(1.5), None, setting.repeats)
 
 
 def measure_trace(setting: Setting) -> Iterator[Figure]:

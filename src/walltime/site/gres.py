@@ -19,7 +19,8 @@ _SCALES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 class Gres:
     """Some units of one kind on a node; `cores` are those beside them, as `0-3,8` (None: all).
 
-    `files` says whether each is a device of its own, so that the controller counts which of them are in use.
+    `files` says whether each is a device of its own, so that the controller counts which of them are in use. What is
+    not `consumed` every job may have in full, whatever others have.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Gres:
     count: int
     cores: str | None = None
     files: bool = True
+    consumed: bool = True
 
 
 def read_gres(text: str) -> Iterator[Gres]:
@@ -35,10 +37,11 @@ def read_gres(text: str) -> Iterator[Gres]:
         name, *parts = re.sub(r"\(.*?\)", "", item).strip().split(":")
         if not name:
             continue
+        consumed = "no_consume" not in parts
         parts = [part for part in parts if part != "no_consume"]
         count = parts.pop() if parts and _COUNT.fullmatch(parts[-1]) else "1"
         number = read_count(count)
-        yield Gres(name, parts[0] if parts else None, number, files=number <= MOST_FILES)
+        yield Gres(name, parts[0] if parts else None, number, files=number <= MOST_FILES, consumed=consumed)
 
 
 def read_count(text: str) -> int:
@@ -74,7 +77,7 @@ def detail(
             label = one.name if one.type is None else f"{one.name}:{one.type}"
             problems.append(f"{node}: gres.conf tells {total} of {label}, slurm.conf {one.count}, which is used")
             parts = [one]
-        reported += [replace(part, type=one.type) for part in parts]
+        reported += [replace(part, type=one.type, consumed=one.consumed) for part in parts]
     return tuple(reported), problems
 
 

@@ -70,6 +70,11 @@ def read_machine(given: Given, settings: Settings, findings: Findings, cloud: bo
         line, words = described[node.name]
         with of_line(line):
             unit = _make_unit(node, line, words, counted, leaves.get(node.name))
+        for one in node.gres:
+            if not one.consumed:
+                findings.tell(
+                    "NodeName.Gres", f"{one.name} of {line.name}", NEARLY, "no_consume: as much for each core"
+                )
         many = [name for name, amount in unit.resources if amount >= _MOST]
         for name in many:
             findings.tell("NodeName.Gres", f"{name} of {line.name}", NOT, "more of it than can be counted")
@@ -92,8 +97,9 @@ def _make_unit(node: Node, line: Line, words: Mapping[str, str], counted: bool, 
         spare = len(expand(f"[{words['cpuspeclist']}]"))
     memory = node.memory - int(words.get("memspeclimit", 0))
     amounts: dict[str, int] = {}
-    for one in node.gres:
-        amounts[one.name] = amounts.get(one.name, 0) + one.count
+    for one in node.gres:  # what jobs do not consume is there once for each that there can be
+        times = 1 if one.consumed else node.cpus
+        amounts[one.name] = amounts.get(one.name, 0) + one.count * times
     gpus = amounts.pop(_GPU, 0)
     features = tuple(part for part in (node.features or "").split(",") if part)
     if node.cpus - spare < 1:

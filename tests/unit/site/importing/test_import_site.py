@@ -124,6 +124,14 @@ def test_jobs_of_another_cluster_in_the_log_are_told(site):
     assert not any("other clusters" in note for note in make(site).notes)
 
 
+def test_a_resource_that_no_job_uses_up_is_there_for_each_of_them(site):
+    (site / "nodes.conf").write_text(NODES.replace("gpu:a100:2", "gpu:a100:2,link:fast:no_consume:4"))
+    (site / "slurm.conf").write_text(CONF.replace("GresTypes=gpu", "GresTypes=gpu,link"))
+    made = make(site)
+    assert made.data["cluster"]["nodes"][1]["resources"] == {"link": 4 * 8}
+    assert any("link of g1" in line and "no_consume" in line for line in made.findings.lines("nearly"))
+
+
 def test_the_pause_of_a_job_that_is_put_back(site):
     assert make(site).data["cluster"]["requeue_delay"] == 121
     text = (site / "slurm.conf").read_text()
