@@ -8,7 +8,7 @@ from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 from walltime.kernel.profiles.timelines cimport Timelines
 
 # What is known of a set of nodes, in one line of the cache.
-cdef packed struct SetFields:
+cdef struct SetFields:
     long long planned_free  # how many cores are free if its plan is still true
     long long counted  # holds without names
     # for its bounds: when they were measured, the first hold, the only one (or -1), what cannot be had beside it
@@ -23,7 +23,7 @@ cdef inline SetFields *sets_in(long long[::1] table) noexcept:
     return <SetFields *>&table[0]
 
 # What is known of a hold.
-cdef packed struct HoldFields:
+cdef struct HoldFields:
     long long slot
     long long start
     long long end

@@ -1,6 +1,6 @@
 from walltime.kernel.arrays cimport words
 
-cdef packed struct Spot:
+cdef struct Spot:
     long long first
     long long length
 
