@@ -146,7 +146,7 @@ def place_by_start(recorder: Recorder, entries):
 def allocation_columns(recorder: Recorder, places, by_entry, job_id, outcomes) -> tuple:
     """The columns of the allocations, each row at its place, and how many of them have no end.
 
-    `places` are by order of entry, or, where a job may have several, by row. `attempt` is left out where it is nought
+    `places` are by order of entry, or, where a job may have several, by row. `attempt` is left out where it is zero
     everywhere.
     `job_id` are the jobs' numbers by order of entry, `outcomes` has the published number of each outcome.
     """

@@ -28,11 +28,11 @@ from walltime.engine.recording.columns import TIMES, allocation_columns, job_col
 from walltime.engine.recording.recorder import Recorder, range_lines
 from walltime.kernel.jobs import Outcome, State
 
-PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running", "ending": "running"}
+PUBLISHED = {"future": "waiting", "held": "waiting", "suspended": "running"}
 STATE_CODES = np.array(
     [STATES.index(PUBLISHED.get(name, name)) for name in (state.name.lower() for state in State)], np.uint8
 )
-"""The published state behind each of the engine's; a suspended or ending job still runs."""
+"""The published state behind each of the engine's; a suspended job still runs."""
 OUTCOME_CODES = np.append(STATE_CODES, np.array([OUTCOMES.index(one.name.lower()) for one in Outcome], np.uint8))
 OUTCOME_CODES[State.SUSPENDED] = OUTCOMES.index("suspended")
 
