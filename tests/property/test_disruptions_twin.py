@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from disruption_runs import Run, differences, numbers, run_fast, run_slowly
 from disruption_scenarios import draw_disrupted
+from site_runs import compare_with_twin
 from site_scenarios import KINDS
 from test_fairshare_twin import give_order
 
@@ -32,6 +33,13 @@ def ordered_scenario_of(seed: int, kind: str) -> Scenario:
     give_order(seed, site["cluster"])
     for queue in site["cluster"].get("queues", {}).values():
         queue.pop("order", None)
+    return parse(site | {"workload": {"table": workload}})
+
+
+def packing_scenario_of(seed: int, kind: str) -> Scenario:
+    """The same under lookahead."""
+    site, workload = draw_disrupted(seed, kind)
+    site["cluster"]["scheduler"]["backfill"] = {"name": "lookahead", "depth": 50 if seed % 2 == 0 else 3}
     return parse(site | {"workload": {"table": workload}})
 
 
@@ -271,3 +279,10 @@ def test_they_agree_under_orders_where_they_once_did_not(seed, kind):
     """On promises and claims at limits, and on passes for a limit that has not moved."""
     scenario = ordered_scenario_of(seed, kind)
     assert differences(run_fast(scenario), run_slowly(scenario)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "seeds"), [("cores", range(180, 200)), ("plain", range(20, 40)), ("vectors", range(75, 95))]
+)
+def test_the_best_set_fills_what_is_there(kind, seeds):
+    compare_with_twin(packing_scenario_of, kind, seeds)

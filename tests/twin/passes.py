@@ -237,8 +237,9 @@ def _look_ahead(domain: Domain, only_arrivals: bool) -> None:
     fitting = [job for job in line if _may_start(site, job)]
     domain.blocked = blocked if len(fitting) <= domain.depth else []
     fitting = fitting[: domain.depth]
+    head = blocked[0] if blocked else None
     while fitting:
-        for job in _choose_best(domain, fitting) or fitting[:1]:
+        for job in _choose_best(domain, head, fitting) or fitting[:1]:
             site.try_start(job)
         fitting = [job for job in fitting if job in site.queue and _may_start(site, job)]
 
@@ -247,17 +248,17 @@ def _may_start(site: Any, job: Job) -> bool:
     return any(site.ledger.fits(job, queue) for queue in site.admitting(job))
 
 
-def _choose_best(domain: Domain, fitting: list[Job]) -> list[Job]:
-    """Those that use the most of the cores that are free on the nodes here, who outlast the head's reservation only
-    what that leaves free; of equal sets the first in order."""
+def _choose_best(domain: Domain, head: Job | None, fitting: list[Job]) -> list[Job]:
+    """Those that use the most of the cores that are free on the nodes here, who outlast the start of the head's hold
+    only what that leaves free; of equal sets the first in order."""
     site, nodes = domain.site, domain.nodes()
-    free = site.ledger.free(nodes)
-    holds = [hold for hold in site.ledger.holds if hold.job.domain == domain.number]
-    extra = site.ledger.beside_hold(holds[0], nodes) if holds else free
+    hold = None if head is None else domain.hold_of(head)
+    free = site.ledger.free_for(fitting[0], nodes)
+    extra = free if hold is None else site.ledger.beside_hold(hold, nodes)
 
     def left(job: Job, extra: int) -> int:
         """What of the extra is left once this job runs."""
-        return extra - job.cores if holds and site.now + job.estimate > holds[0].start else extra
+        return extra if hold is None or site.now + job.estimate <= hold.start else extra - job.cores
 
     @cache
     def most(i: int, free: int, extra: int) -> int:

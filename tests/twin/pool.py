@@ -53,7 +53,7 @@ class Pool:
         """Who runs on the job's machine."""
         return [other for other in self.site.running if other.reservation == job.reservation]
 
-    def free(self, nodes: object = None) -> int:
+    def free(self) -> int:
         """Cores that are up and not in use."""
         used: int = sum(job.cores for job in self.site.running)
         return self.cores - int(self.site.outages.down_cores()) - used
@@ -131,10 +131,15 @@ class Pool:
         self.drop(job)
         self.holds.append(Hold(job, queue, start, start + job.length))
 
+    def free_for(self, job: Job, nodes: object) -> int:
+        """Cores that are free now for the job."""
+        away = sum(cores for one, cores in self.kept(job) if one.covers(self.site.now) and one not in self.holds)
+        return min(self.free(), self.size(job) - sum(other.cores for other in self.running(job)) - away)
+
     def beside_hold(self, hold: Hold, nodes: object) -> int:
-        """Cores that a job has which starts now and outlasts the start of the only hold."""
-        then: int = sum(job.cores for job in self.site.running if job.expected_end > hold.start)
-        return self.cores - then - hold.job.cores
+        """Cores that are free now and, beside the hold and others of that time, when it begins."""
+        left = self.free_at(hold.start, hold.job, self.kept(hold.job)) - hold.job.cores
+        return max(0, min(self.free_for(hold.job, nodes), left))
 
     def loosen(self, job: Job) -> None:
         """The job is planned again: its hold is gone."""

@@ -518,19 +518,31 @@ class Vectors:
 
     # ---- for lookahead
 
-    def free(self, nodes: set[int] | None = None) -> int:
-        """Free cores of these nodes, or of all."""
-        there = range(len(self.capacity)) if nodes is None else nodes
-        return sum(max(0, self.left(node, self.site.running)["cores"]) for node in there)
+    def free(self) -> int:
+        """Free cores of all nodes, there or not."""
+        return sum(max(0, self.left(node, self.site.running)["cores"]) for node in range(len(self.capacity)))
+
+    def free_for(self, job: Job, nodes: set[int]) -> int:
+        """Cores of these nodes that are free now, where they are there for the job."""
+        return sum(max(0, self.left(node, self.site.running)["cores"]) for node in self.open_to(job, nodes))
+
+    def open_to(self, job: Job, nodes: set[int], time: int | None = None) -> set[int]:
+        """Those of the nodes that are there for the job, now or at that time."""
+        blocks = self.away(self.site.outages.blocks(job), self.site.now if time is None else time)
+        return nodes - {node for block in blocks for node in block.nodes}
 
     def beside_hold(self, hold: Hold, nodes: set[int]) -> int:
-        """Cores of these nodes that a job has which starts now and outlasts the start of the only hold there."""
-        then = [*self.running_at(hold.start), hold]
+        """Cores of these nodes that are free now and, beside the hold and others of that time, when it begins."""
+        kept = [other for other in self.holds if other.covers(hold.start)]
+        then = [*self.running_at(hold.start), *kept]
+        later = self.open_to(hold.job, nodes, hold.start)
         if hold.cores:
-            free = sum(max(0, self.left(node, then)["cores"]) for node in nodes)
-            return max(0, min(self.free(nodes), free - hold.cores))
+            numbers = sum(other.cores for other in kept if other.job.domain == hold.job.domain)
+            left = sum(max(0, self.left(node, then)["cores"]) for node in later) - numbers
+            return max(0, min(self.free_for(hold.job, nodes), left))
         return sum(
-            max(0, min(self.left(node, self.site.running)["cores"], self.left(node, then)["cores"])) for node in nodes
+            max(0, min(self.left(node, self.site.running)["cores"], self.left(node, then)["cores"]))
+            for node in self.open_to(hold.job, nodes) & later
         )
 
     def loosen(self, job: Job) -> None:
