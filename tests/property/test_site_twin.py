@@ -103,7 +103,7 @@ def test_many_jobs_at_a_limit_before_whole_nodes(first):
         assert fast_rows(scenario) == slow_rows(scenario), seed
 
 
-@pytest.mark.parametrize("backfill", ["aggressive", "easy", "conservative", "plan"])
+@pytest.mark.parametrize("backfill", ["aggressive", "easy", "lookahead", "conservative", "plan"])
 def test_limits_count_what_a_job_asks_for_in_the_queue_in_which_it_runs(backfill):
     """Jobs that name several queues, whose nodes differ: so does the number of nodes, and what is asked for on each."""
     told = set()

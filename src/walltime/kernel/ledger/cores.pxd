@@ -21,6 +21,7 @@ cdef class Ledger(Bounds):
     cdef public Py_ssize_t domain
     cdef long long[::1] ranges
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
+    cpdef int focus_beside(self, Py_ssize_t node_set, Py_ssize_t slot) except -1
     cdef int confine(self, object nodes) except -1
     cdef int lift(self) except -1
     cpdef bint possible(self, Py_ssize_t slot) except? -1
@@ -63,6 +64,7 @@ cdef class CoreLedger(Ledger):
     cdef long long[::1] held_end
     cdef long long[::1] held_cores
     cdef long long[::1] held_spare
+    cpdef int focus_beside(self, Py_ssize_t node_set, Py_ssize_t slot) except -1
     cpdef bint possible(self, Py_ssize_t slot) except? -1
     cpdef bint fits(self, Py_ssize_t slot) except? -1
     cpdef int take(self, Py_ssize_t slot) except -1

@@ -49,6 +49,11 @@ class Ledger(Bounds):
         self.most_window = self.window
         return 0
 
+    def focus_beside(self, node_set, slot):
+        """Let `most_free` be what is free of these nodes (-1: of all), `most_extra` what of it is left when the job's
+        hold begins, beside that and others of that time, and `most_window` how long that is. No mere bounds."""
+        raise NotImplementedError(f"{type(self).__name__}.focus_beside")
+
     def shut(self, blocker, nodes, until):
         """The blocker has these nodes (where there are none: its cores), whatever is there, from now to `until`."""
         raise NotImplementedError(f"{type(self).__name__}.shut")
@@ -268,6 +273,15 @@ class CoreLedger(Ledger):
             if self.held_slot[i] == slot:
                 return i
         return -1
+
+    def focus_beside(self, node_set, slot):
+        i: cython.Py_ssize_t = self.hold_of(slot)
+        self.most_free = self.most_extra = self.free
+        self.most_window = NEVER
+        if i >= 0:
+            self.most_extra = max(0, min(self.free, self.held_spare[i]))
+            self.most_window = self.held_start[i] - self.now
+        return 0
 
     def take(self, slot):
         i: cython.Py_ssize_t

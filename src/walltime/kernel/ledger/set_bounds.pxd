@@ -8,6 +8,9 @@ cdef class SetBounds(SetProfiles):
     cdef int find_edge(self) noexcept
     cpdef bint foresee(self, FreeProfile free_profile) except? -1
     cpdef int focus(self, Py_ssize_t node_set, bint local) except -1
+    cpdef int focus_beside(self, Py_ssize_t node_set, Py_ssize_t slot) except -1
+    cdef long long number_beside(self, Py_ssize_t h, Py_ssize_t s) except? -1
+    cdef long long left_beside(self, Py_ssize_t h, Py_ssize_t s) except? -1
     cpdef int set_time(self, long long now) except -1
     cdef int approach_holds(self, long long now) except -1
     cdef bint is_pinned(self, Py_ssize_t h) noexcept

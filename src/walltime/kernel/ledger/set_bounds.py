@@ -93,6 +93,51 @@ class SetBounds(SetProfiles):
             self.most_extra = min(self.most_extra, self.most_free if h < 0 else self.most_beside(h, s))
         return 0
 
+    def focus_beside(self, node_set, slot):
+        h: cython.Py_ssize_t = self.held_by(slot)
+        s: cython.Py_ssize_t = node_set if node_set > 0 else 0
+        self.focus(node_set, False)
+        if h < 0:
+            self.most_extra = self.most_free
+            self.most_window = NEVER
+            return 0
+        self.most_window = self.held[h].start - self.now
+        if self.of_set[s].lone == h and self.pins == 0 and (self.held[h].count == 0 or self.held[h].set == s):
+            return 0  # then the bound is exact
+        self.most_extra = self.number_beside(h, s) if self.held[h].count > 0 else self.left_beside(h, s)
+        self.most_extra = max(0, min(self.most_free, self.most_extra))
+        return 0
+
+    def number_beside(self, h, s):
+        """Cores of the set that are left when the hold begins, beside it and all that is kept there at that time, of
+        its own domain also as a number of other nodes: all the domain's are in the set."""
+        g: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        time: cython.longlong = max(self.now, self.held[h].start)
+        left: cython.longlong = self.number(s, time, -1)
+        for k in range(self.holds):
+            g = self.by_start[k]
+            if self.held[g].count == 0 or self.held[g].set == s or not self.held[g].start <= time < self.held[g].end:
+                continue
+            if self.jobs.at[self.held[g].slot].domain == self.jobs.at[self.held[h].slot].domain:
+                left -= self.held[g].count
+        return left
+
+    def left_beside(self, h, s):
+        """Cores of the set that are free now and, on the same nodes, when the hold begins, beside all with names."""
+        i: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        left: cython.longlong
+        sum: cython.longlong = 0
+        time: cython.longlong = max(self.now, self.held[h].start)
+        for k in range(self.range_of[s], self.range_of[s + 1]):
+            for i in range(self.range_first[k], self.range_last[k]):
+                left = self.timelines.left_at(i, time)
+                if left > 0 and self.timelines.kept_on[i] >= 0:
+                    left -= min(left, self.timelines.kept_at(i, -1, time))
+                sum += max(0, min(self.everything.value[i], left))
+        return sum
+
     def part_of(self, slot):
         """What it wants of each node, in cores, where that says something about it."""
         x: cython.Py_ssize_t = self.jobs.at[slot].shape

@@ -7,4 +7,4 @@ cdef class Lookahead(Policy):
     cpdef schedule(self, Pass p)
     cdef list find_fitting(self, Pass p)
     cdef list find_fresh(self, Pass p)
-    cdef int start_best(self, Pass p, list found) except -1
+    cdef int start_best(self, Pass p, Py_ssize_t head, list found) except -1

@@ -24,9 +24,9 @@ class Lookahead(Policy):
 
     None of them may delay the head. The first `depth` jobs in queue order that could start now are considered. Of
     several best sets the one that has the first of them is taken; where all have it, or none, the one that has the
-    second; and so on. On nodes the set is chosen by numbers of cores, of those of its queues: a job of it that does not
-    find its nodes, once those before it have theirs, is left out, and the best set of those that still fit is started
-    next, until none fits.
+    second; and so on. On nodes the set is chosen by numbers of cores of those of its queues, what is free now and what
+    is left when the head starts: a job of it that does not find its nodes, once those before it have theirs, is left
+    out, and the best set of those that still fit is started next, until none fits.
     """
 
     def __init__(self, depth=50) -> None:
@@ -42,7 +42,7 @@ class Lookahead(Policy):
         # After arrivals at the end of the queue alone: no other job fits beside the reservation, or it would have been
         # started too. That is so only if the last pass did not leave out jobs beyond its depth.
         if self.blocked >= 0 and p.causes == ARRIVAL and p.raw_queue.quiet(self.blocked) and p.admits(self.blocked):
-            return self.start_best(p, self.find_fresh(p))
+            return self.start_best(p, self.blocked, self.find_fresh(p))
         self.blocked = -1
         p.release()
         slot = p.raw_queue.head()
@@ -53,7 +53,7 @@ class Lookahead(Policy):
             return 0
         p.reserve(slot)
         self.blocked = slot
-        return self.start_best(p, self.find_fitting(p))
+        return self.start_best(p, slot, self.find_fitting(p))
 
     def find_fitting(self, p: Pass):
         """Those behind the head that could start now, one more than may be considered at the most."""
@@ -76,14 +76,12 @@ class Lookahead(Policy):
             slot = p.raw_queue.fresh(i)
         return found
 
-    def start_best(self, p: Pass, found):
-        """Start the best set of those found; then that of the others, while some still fit.
+    def start_best(self, p: Pass, head, found):
+        """Start the best set of those found behind the head; then that of the others, while some still fit.
 
         Where cores are just a number, none does. On nodes some of the set may find their cores on the wrong ones.
         """
         slot: cython.Py_ssize_t
-        free: cython.longlong
-        extra: cython.longlong
         window: cython.longlong
         ledger: Ledger = p.raw_ledger
         sizes: list
@@ -93,14 +91,12 @@ class Lookahead(Policy):
             found.pop()
             self.blocked = -1
         while found:
-            free, extra, window = ledger.free, ledger.extra, ledger.window
-            if p.node_set > 0:
-                ledger.focus(p.node_set, False)
-                free, extra, window = ledger.most_free, ledger.most_extra, ledger.most_window
-            extra = max(0, min(free, extra))  # below zero where the machine is short of its promises
+            ledger.focus_beside(p.node_set, head)
+            window = ledger.most_window
             sizes = [p.jobs.at[slot].cores for slot in found]
             short = [p.jobs.at[slot].estimate <= window for slot in found]
-            chosen = set(choose(sizes, short, free, extra)) or {0}  # all of them fit, if only one by one
+            best = choose(sizes, short, ledger.most_free, ledger.most_extra)
+            chosen = set(best) or {0}  # all of them fit, if only one by one
             others = []
             for i, slot in enumerate(found):
                 if i in chosen and p.fits(slot):
