@@ -404,12 +404,14 @@ class Cluster(ClusterView):
 
     def set_bare_time(self, now):
         """The same for a bare cluster; time changes nothing of a number of cores of which none are held."""
-        if self.ledger.now == now:
-            return 0
-        if self.plain is not None and self.plain.holds == 0:
+        if self.plain is None:
+            return 0 if self.ledger.now == now else self.ledger.set_time(now)
+        if self.plain.holds > 0:
+            if self.plain.now != now:
+                self.plain.set_time(now)
+        else:
             self.plain.now = now
-            return 0
-        return self.ledger.set_time(now)
+        return 0
 
     def ledger_of(self, slot):
         """The resources from which the job has, or would get, its own."""
