@@ -2,6 +2,7 @@
 
 python tools/slurm_native.py kinds --seeds 1,3,5      the sites of slurm_sites.py, kind by kind
 python tools/slurm_native.py table --seeds 1,3        one factor at a time: partitions, backfilling, whole nodes
+python tools/slurm_native.py features --seeds 1,3     those of slurm_features.py, by themselves and together
 python tools/slurm_native.py micro --seeds 1,3        20 jobs of seconds to minutes on 10 nodes, start by start
 
 Told is by how much native is off, in per cent of the controller's, with the 95 % interval of the paired differences
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from slurm_features import ROWS, make_features
 from slurm_sites import KINDS, make_micro, make_partitions, make_site
 
 from walltime import Workload, simulate
@@ -121,6 +123,21 @@ def find_kinds(kinds: list[str], sites: int, seeds: list[int], jobs: int) -> Ite
         )
 
 
+def find_features(sites: int, seeds: list[int], jobs: int, only: str) -> Iterator[tuple[str, dict[str, Case]]]:
+    for names in ROWS:
+        if only in names:
+            yield (
+                names,
+                {
+                    f"features {names} site {site} seed {seed} jobs {jobs}": (
+                        lambda names=names, site=site, seed=seed: make_features(names, site, seed, jobs)  # type: ignore[misc]
+                    )
+                    for site in range(sites)
+                    for seed in seeds
+                },
+            )
+
+
 LAYOUTS = ("one queue", "all", "disjoint", "overlap", "overlap, no tier or limit")
 
 
@@ -194,13 +211,13 @@ def _tell_distances(label: str, apart: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kinds", "table", "micro"])
+    parser.add_argument("what", choices=["kinds", "table", "features", "micro"])
     parser.add_argument("--seeds", default="1,3", help="odd ones judge; even ones are for trying things out")
     parser.add_argument("--leads", type=int, default=2, choices=range(1, len(LEADS) + 1))
     parser.add_argument("--kind", choices=KINDS, help="of kinds: one of them")
-    parser.add_argument("--sites", type=int, default=4, help="of kinds: sites of each")
-    parser.add_argument("--jobs", type=int, default=200, help="of kinds: jobs of a site")
-    parser.add_argument("--only", default="", help="of table: rows with this in their name")
+    parser.add_argument("--sites", type=int, default=4, help="of kinds and features: sites of each")
+    parser.add_argument("--jobs", type=int, default=200, help="of kinds and features: jobs of a site")
+    parser.add_argument("--only", default="", help="of table and features: rows with this in their name")
     parser.add_argument("--results", type=Path, help="keep the controller's waits in this file")
     given = parser.parse_args()
     seeds = [int(seed) for seed in given.seeds.split(",")]
@@ -211,9 +228,11 @@ def main() -> None:
     print("| case | runs | mean wait, native | Slurm | off (95 % interval) | lead to lead "
           "| 95 % wait, native | Slurm | off (95 % interval) | lead to lead |\n|---|" + "---|" * 9)  # fmt: skip
     kinds = [given.kind] if given.kind else list(KINDS)
-    rows = (
-        find_kinds(kinds, given.sites, seeds, given.jobs) if given.what == "kinds" else find_factors(seeds, given.only)
-    )
+    rows = {
+        "kinds": lambda: find_kinds(kinds, given.sites, seeds, given.jobs),
+        "table": lambda: find_factors(seeds, given.only),
+        "features": lambda: find_features(given.sites, seeds, given.jobs, given.only),
+    }[given.what]()
     for label, cases in rows:
         measure(store, label, cases, given.leads)
 

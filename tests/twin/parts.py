@@ -113,6 +113,7 @@ def _formula(order: Order, job: Any, now: int) -> float:
 
 RANKS: dict[str, Callable[[Order, Any, int], float]] = {
     "fcfs": lambda order, job, now: job.eligible,
+    "submission": lambda order, job, now: job.submit,
     "sjf": lambda order, job, now: job.estimate,
     "ljf": lambda order, job, now: -job.estimate,
     "smallest": lambda order, job, now: job.cores,

@@ -16,6 +16,13 @@ _EASY = 'Lifka 1995, "The ANL/IBM SP scheduling system"; Mu\'alem and Feitelson 
 
 PARTS = (
     Entry("order", "fcfs", "walltime.policies.order.fcfs:Fcfs", "First come, first served: by time of eligibility."),
+    Entry(
+        "order",
+        "submission",
+        "walltime.policies.order.fcfs:Submission",
+        "By time of submission, whatever a job had to wait for before it was eligible.",
+        "Slurm's priority/basic",
+    ),
     Entry("order", "sjf", "walltime.policies.order.length:Sjf", "Shortest job first: by estimate."),
     Entry("order", "ljf", "walltime.policies.order.length:Ljf", "Longest job first: by estimate."),
     Entry("order", "smallest", "walltime.policies.order.size:Smallest", "Fewest cores first."),

@@ -56,6 +56,23 @@ def test_a_legal_schedule_the_same_every_time(sharing, slurm):
     assert first.record.facts["engine"] == f"slurm {slurm.product}"
 
 
+@pytest.mark.parametrize("column", ["begin", "dependencies"])
+@pytest.mark.parametrize(("order", "expected"), [("fcfs", [9, 2, 3, 1]), ("submission", [9, 1, 2, 3])])
+def test_what_comes_first_of_jobs_that_are_eligible_only_later(order, expected, column):
+    late = {"begin": [None, 700, None, None], "dependencies": ["", "after:9+10", "", ""]}
+    jobs = Workload.from_columns(
+        job_id=[9, 1, 2, 3],
+        submit=[0, 10, 20, 30],
+        run_time=[900, 300, 300, 300],
+        requested_time=[900, 300, 300, 300],
+        **{column: late[column]},
+    )
+    for engine in ("native", "slurm"):
+        done = simulate(jobs, engine=engine, cores=1, policy={"order": order, "backfill": "none"})
+        assert done.audit() == []
+        assert done.jobs.sort("start")["job_id"].to_list() == expected, engine
+
+
 def test_a_pool_of_cores_is_one_node():
     result = run(burst(), cores=32)
     assert result.audit() == []

@@ -35,7 +35,7 @@ def write_order(settings: Settings, associations: Associations | None, qos: str,
         for quality in associations.qualities if associations is not None else ():
             if "Priority" in quality.limits:
                 findings.tell("QOS.Priority", quality.name, EXACTLY, UNUSED)
-        return Said("fcfs", settings.source("PriorityType"))
+        return Said("submission", settings.source("PriorityType"))
     order: dict[str, Any] = {"name": Said("multifactor", settings.source("PriorityType"))}
     order["weights"] = {
         name: Said(settings.number(key), settings.source(key)) for name, key in WEIGHTS.items() if settings.given(key)

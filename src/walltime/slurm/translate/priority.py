@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
+from walltime.core.workload import Workload
 from walltime.scenario import Cluster
 from walltime.site.priority import FLAGS, PERIODS, TRES, WEIGHTS
 
-FCFS, MULTIFACTOR, FAIRSHARE = "fcfs", "multifactor", "fairshare"
-ORDERS = (FCFS, MULTIFACTOR, FAIRSHARE)
+FCFS, SUBMISSION, MULTIFACTOR, FAIRSHARE = "fcfs", "submission", "multifactor", "fairshare"
+ORDERS = (FCFS, SUBMISSION, MULTIFACTOR, FAIRSHARE)
 FORMULAS = {"fair-tree": "", "classic": "NO_FAIR_TREE"}
 RESETS = {name: name.upper() for name in (*PERIODS, "now")}
 ALONE = 1_000_000_000
@@ -49,12 +52,20 @@ def is_weighted(cluster: Cluster) -> bool:
     return cluster.scheduler.order.name in (MULTIFACTOR, FAIRSHARE)
 
 
+def needs_age(cluster: Cluster, jobs: Workload) -> bool:
+    """Whether jobs are served in the order in which they became eligible, and some only after their submission; from
+    their submission on they have their priority under priority/basic."""
+    waits = np.array([bool(text) for text in jobs.column("dependencies")], np.bool_)
+    waits |= jobs.column("begin") > jobs.column("submit")
+    return cluster.scheduler.order.name == FCFS and bool((waits & (jobs.column("aware") <= 0)).any())
+
+
 def find_problems(cluster: Cluster) -> Iterator[tuple[str, str]]:
     """What of the order and the rhythm a controller cannot honour, by key."""
     order, rhythm = cluster.scheduler.order, cluster.scheduler.rhythm
     if order.name not in ORDERS:
         yield "cluster.scheduler.order", f"{order.name}: only {', '.join(ORDERS)}"
-    elif order.name != FCFS:
+    elif order.name not in (FCFS, SUBMISSION):
         yield from _in_weights(order.parameters)
         yield from _in_shares(_share_parameters(cluster))
     if rhythm.name not in RHYTHMS:
@@ -87,11 +98,12 @@ def _in_shares(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"{key}.usage", "usage is counted from the start"
 
 
-def write_order(cluster: Cluster, counts_minutes: bool) -> list[str]:
-    """The lines about priority; `counts_minutes` where a limit is on core-minutes, which need a clock of their own."""
+def write_order(cluster: Cluster, by_age: bool) -> list[str]:
+    """The lines about priority; `by_age` where it has to be the age of a job that says which came first."""
     order = cluster.scheduler.order
-    if order.name == FCFS:
-        return list(BY_AGE) if counts_minutes else ["PriorityType=priority/basic"]
+    if order.name in (FCFS, SUBMISSION):
+        flags = ["PriorityFlags=ACCRUE_ALWAYS"] if order.name == SUBMISSION else []
+        return [*BY_AGE, *flags] if by_age else ["PriorityType=priority/basic"]
     given = order.parameters
     shares = _share_parameters(cluster)
     weights = {"fairshare": ALONE} if order.name == FAIRSHARE else given.get("weights") or {}

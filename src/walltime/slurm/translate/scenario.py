@@ -20,7 +20,7 @@ from walltime.site.nodes import Node
 from walltime.slurm.site import Site
 from walltime.slurm.translate import preemption
 from walltime.slurm.translate.outages import find_guests, spell
-from walltime.slurm.translate.priority import is_weighted, write_main, write_order, write_rhythm
+from walltime.slurm.translate.priority import is_weighted, needs_age, write_main, write_order, write_rhythm
 from walltime.slurm.translate.quotas import Quotas, has_quotas, name_quality
 from walltime.slurm.translate.refusals import LEAST_LOADED, RESERVATIONS, TOPOLOGY
 from walltime.slurm.translate.submission import MEGABYTE, People
@@ -33,8 +33,10 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     """The site of a resolved scenario for a workload; raises UnsupportedError for limits that Slurm cannot say."""
     cluster = scenario.clusters[0]
     jobs = Workload.from_columns(submit=[], run_time=[]) if workload is None else workload
-    ruled = has_quotas(cluster) or is_weighted(cluster) or preemption.by_quality(cluster)
+    by_age = needs_age(cluster, jobs)
+    ruled = by_age or has_quotas(cluster) or is_weighted(cluster) or preemption.by_quality(cluster)
     quotas = Quotas(cluster, jobs) if ruled else None
+    by_age |= quotas is not None and quotas.counts("running_core_minutes")  # they need a clock of their own
     access, problems = _find_access(cluster, jobs)
     problems += find_guests(cluster, jobs)[1]
     if problems := [*problems, *(quotas.problems if quotas is not None else ())]:
@@ -45,9 +47,7 @@ def translate(scenario: Scenario, workload: Workload | None = None) -> Site:
     extend = scenario.execution.overrun == "extend"
     settings = (
         *_write_selection(linear, _counts_memory(cluster), _has_least_loaded(cluster) == {True}),
-        *_write_scheduler(
-            cluster, quotas is not None, counts_minutes=quotas is not None and quotas.counts("running_core_minutes")
-        ),
+        *_write_scheduler(cluster, quotas is not None, by_age),
         *(["AccountingStorageEnforce=associations,limits,qos"] if quotas is not None else []),
         *(
             ["AccountingStorageTRES=gres/gpu"]
@@ -237,10 +237,10 @@ def _write_selection(linear: bool, memory: bool, least_loaded: bool) -> list[str
     return ["SelectType=select/cons_tres", f"SelectTypeParameters={words}"]
 
 
-def _write_scheduler(cluster: Cluster, limited: bool, counts_minutes: bool) -> list[str]:
+def _write_scheduler(cluster: Cluster, limited: bool, by_age: bool) -> list[str]:
     """The order, with or without a backfill scheduler that keeps so many places; `limited`: there are associations."""
     backfill = cluster.scheduler.backfill
-    order = write_order(cluster, counts_minutes)
+    order = write_order(cluster, by_age)
     kind, words = "builtin", write_main(cluster)
     if backfill.name != "none":
         places = RESERVATIONS[backfill.name]

@@ -290,7 +290,7 @@ def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
     """Memory, GPUs and the rest where the site has them; elsewhere they are not asked for, as the record says."""
     wanted: dict[str, Any] = {}
     if site.counts_memory:
-        wanted |= _memory(rows, row, dialect)
+        wanted |= _memory(rows, row, site, dialect)
     wanted |= _generic(rows, row, site)
     if (licences := rows.label("licences", row)) and site.licences:
         wanted["licenses"] = _name_licences(licences, site)
@@ -301,14 +301,30 @@ def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
     return wanted
 
 
-def _memory(rows: Rows, row: int, dialect: Dialect) -> dict[str, int]:
+def _memory(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, int]:
     """In megabytes, rounded up: on each node, or with each core."""
     total, node, core = (rows.number(name, row) for name in ("memory", "memory_per_node", "memory_per_core"))
     if node > 0:
         return {"memory": -(-node // MEGABYTE)}
-    if core > 0:
-        return {"memory": dialect.MEMORY_PER_CPU | -(-core // MEGABYTE)}
-    return {"memory": dialect.MEMORY_PER_CPU | -(-total // (rows.number("cores", row) * MEGABYTE))} if total > 0 else {}
+    if core <= 0 < total:
+        core = -(-total // rows.number("cores", row))
+    if core <= 0:
+        return {}
+    if site.even and (site.linear or rows.number("exclusive", row) > 0):
+        return _memory_of_own_nodes(rows, row, site, core)
+    return {"memory": dialect.MEMORY_PER_CPU | -(-core // MEGABYTE)}
+
+
+def _memory_of_own_nodes(rows: Rows, row: int, site: Site, core: int) -> dict[str, int]:
+    """So many bytes with each core that the job asks for, on each of its nodes: memory with each core the controller
+    would count for all cores of a node that is the job's own, and a scenario does not."""
+    cores, nodes, each = (rows.number(name, row) for name in ("cores", "nodes", "cores_per_node"))
+    if nodes > 0 or each > 0:
+        return {"memory": -(-(-(-cores // nodes) if nodes > 0 else each) * core // MEGABYTE)}
+    most = max(min(node.cpus, node.memory * MEGABYTE // core) for node in site.nodes)
+    if most == 0 or cores <= most:
+        return {"memory": -(-cores * core // MEGABYTE)}
+    return {"memory": -(-most * core // MEGABYTE), "tasks_per_node": most}
 
 
 def _count_nodes(rows: Rows, row: int, site: Site) -> int:

@@ -44,6 +44,19 @@ def sequence(order: Any) -> str:
     return "".join(letter for _, letter in sorted(zip(starts, JOBS, strict=True)))
 
 
+@pytest.mark.parametrize(("order", "expected"), [("fcfs", [2, 3, 1]), ("submission", [1, 2, 3])])
+def test_jobs_that_are_eligible_only_later_come_by_that_time_or_by_their_submission(order, expected):
+    jobs = walltime.Workload.from_columns(
+        job_id=[9, 1, 2, 3],
+        submit=[0, 10, 20, 30],
+        run_time=[100] * 4,
+        requested_time=[100] * 4,
+        begin=[None, 60, None, 50],
+    )
+    done = walltime.simulate(jobs, cores=1, policy={"order": order, "backfill": "none"}).jobs
+    assert done.sort("start")["job_id"].to_list() == [9, *expected]
+
+
 @pytest.mark.parametrize(
     ("order", "expected"),
     [

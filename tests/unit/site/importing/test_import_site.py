@@ -561,6 +561,14 @@ def test_usage_that_is_not_forgotten_and_age_that_counts_at_once(site):
         make(site)
 
 
+def test_without_weights_jobs_come_in_the_order_of_submission(site):
+    conf = (site / "slurm.conf").read_text()
+    (site / "slurm.conf").write_text(conf.replace("priority/multifactor", "priority/basic"))
+    made = make(site)
+    assert made.data["cluster"]["scheduler"]["order"] == "submission"
+    assert "PriorityType" in made.findings.lines("exactly")
+
+
 def test_pairs_of_preemption_that_are_no_order_are_told(site):
     (site / "qos.txt").write_text("Name|Preempt\nnormal|idle\nidle|\nurgent|normal\n")
     made = make(site)

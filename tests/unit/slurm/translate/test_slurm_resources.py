@@ -95,6 +95,28 @@ def test_oversubscribed_and_exclusive_nodes(zoo):
     assert {nodes for _, _, nodes in found[3:]} == {"6:8", "7:8"}
 
 
+@pytest.mark.parametrize("sharing", ["shared", "whole"])
+def test_memory_with_each_core_is_for_those_asked_for_also_on_nodes_of_their_own(sharing):
+    gigabytes = 10**9
+    jobs = Workload.from_columns(
+        submit=[0, 200, 400, 600],
+        run_time=[100] * 4,
+        requested_time=[120] * 4,
+        cores=[2, 4, 8, 8],
+        nodes=[None, 2, None, None],
+        cores_per_node=[None, 2, None, None],
+        memory_per_core=[6 * gigabytes, 6 * gigabytes, 4 * gigabytes, None],
+        memory=[None, None, None, 32 * gigabytes],
+        exclusive=[1] * 4,
+    )
+    cluster = {"nodes": [{"count": 2, "cores": 8, "memory": "16GB"}], "sharing": sharing}
+    both = [simulate(jobs, engine=engine, cluster=cluster) for engine in ("native", "slurm")]
+    assert [result.audit() for result in both] == [[], []]
+    assert [result.jobs["state"].to_list() for result in both] == [["completed"] * 4] * 2
+    used = [result.allocations.sort("start")["nodes"].to_list() for result in both]
+    assert [[len(nodes.split(",")) + nodes.count("-") for nodes in one] for one in used] == [[1, 2, 2, 2]] * 2
+
+
 def test_resources_and_switches_of_a_scenario():
     jobs = Workload.from_columns(
         submit=[0] * 5,
