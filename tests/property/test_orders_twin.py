@@ -142,7 +142,7 @@ def label(part: Any) -> str:
 # ------------------------------------------------------------------------------------------------ the same schedule
 
 
-@pytest.mark.parametrize("order", (*ORDERS, "submission"), ids=label)
+@pytest.mark.parametrize("order", [*ORDERS, "submission"], ids=label)
 def test_every_order_agrees_with_the_twin(order):
     for seed in range(25):
         for backfill in ("none", "easy"):
@@ -222,7 +222,7 @@ def test_without_backfilling_jobs_start_in_the_sequence_of_the_order(order):
                 assert not before or (gone is not None and gone <= start), (case, job.job_id, other.job_id)
 
 
-@pytest.mark.parametrize("order", (*ORDERS, "submission"), ids=label)
+@pytest.mark.parametrize("order", [*ORDERS, "submission"], ids=label)
 def test_exchanging_equal_jobs_changes_nothing_but_their_names(order):
     """Jobs of the same instant that are alike in everything: whichever stands first in the table starts first."""
     for seed in range(8000, 8010):

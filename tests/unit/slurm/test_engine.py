@@ -67,10 +67,10 @@ def test_what_comes_first_of_jobs_that_are_eligible_only_later(order, expected, 
         requested_time=[900, 300, 300, 300],
         **{column: late[column]},
     )
-    for engine in ("native", "slurm"):
-        done = simulate(jobs, engine=engine, cores=1, policy={"order": order, "backfill": "none"})
+    for name in ("native", "slurm"):
+        done = simulate(jobs, engine=name, cores=1, policy={"order": order, "backfill": "none"})
         assert done.audit() == []
-        assert done.jobs.sort("start")["job_id"].to_list() == expected, engine
+        assert done.jobs.sort("start")["job_id"].to_list() == expected, name
 
 
 def test_a_pool_of_cores_is_one_node():
