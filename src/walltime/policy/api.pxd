@@ -111,6 +111,9 @@ cdef class Pass:
     cdef bint fits_by_rules(self, Py_ssize_t slot) except? -1
     cdef bint would_fit(self, Py_ssize_t slot) except? -1
     cdef long long plan(self, Py_ssize_t slot) except *
+    cdef bint barred(self, Py_ssize_t slot) noexcept
+    cdef bint chooses(self) noexcept
+    cdef bint has_timed_limits(self) noexcept
     cdef bint fits_for(self, Py_ssize_t slot, long long length) except? -1
     cdef long long plan_for(self, Py_ssize_t slot, long long length) except *
     cdef int promise(self, Py_ssize_t slot, long long time, long long length) except -1

@@ -467,10 +467,10 @@ class Pass:
         shape: cython.longlong = self.jobs.at[slot].shape
         rules: cython.longlong = self.jobs.at[slot].rules
         if choice < 0:
-            return (self.quotas is None or self.quotas.refuser(slot) < 0) and self.raw_ledger.fits(slot)
+            return not self.barred(slot) and self.raw_ledger.fits(slot)
         for k in range(choices.first[choice], choices.first[choice + 1]):
             choices.put(self.jobs, slot, k)
-            if (self.quotas is None or self.quotas.refuser(slot) < 0) and self.raw_ledger.fits(slot):
+            if not self.barred(slot) and self.raw_ledger.fits(slot):
                 return True
         self.jobs.at[slot].queue = queue  # where it has a promise, or would start last time
         self.jobs.at[slot].shape = shape
@@ -481,6 +481,18 @@ class Pass:
         """Whether the limits let the job start now."""
         self.look(slot)
         return self.lines is None or self.lines.refuser(slot) < 0
+
+    def barred(self, slot):
+        """Whether a limit keeps the job from starting now in the queue that it is tried in."""
+        return self.quotas is not None and self.quotas.refuser(slot) >= 0
+
+    def chooses(self):
+        """Whether a job waits in several queues, of which it starts in one."""
+        return self.lines is not None and len(self.lines.choosers) > 0
+
+    def has_timed_limits(self):
+        """Whether time alone may have a limit let a job in."""
+        return self.quotas is not None and self.quotas.timed
 
     def fits_for(self, slot, length):
         """Whether `fits` is true for so long instead of the job's estimate."""
@@ -513,7 +525,7 @@ class Pass:
         choices = self.lines.choices
         for k in range(choices.first[choice], choices.first[choice + 1]):
             choices.put(self.jobs, slot, k)
-            if self.quotas is not None and self.quotas.refuser(slot) >= 0:
+            if self.barred(slot):
                 continue
             time = self.raw_ledger.earliest(slot, self.now)
             if time < first:

@@ -346,7 +346,7 @@ class Slurm(Rhythm):
         self.open[:] = -1
         self.parts.map_reservations(p.now, NEVER)
         self.parts.ledger.restrict(self.open)
-        if p.lines is not None and len(p.lines.choosers) > 0:
+        if p.chooses():
             slot = p.raw_queue.head()
             while slot >= 0 and not self.is_over(full, tested):
                 tested += self.try_main(p, slot)
@@ -395,11 +395,11 @@ class Slurm(Rhythm):
     def heeds_time(self, p: Pass):
         """Whether a pass may find something only because time has passed; or has other effects than to start jobs."""
         ledger: ResourceLedger = self.parts.ledger
-        if ledger.pins > 0 or ledger.closing < NEVER or (p.quotas is not None and p.quotas.timed):
+        if ledger.pins > 0 or ledger.closing < NEVER or p.has_timed_limits():
             return True
         if self.cycle.min_age > 0 or self.cycle.min_prio > 0:
             return True
-        return p.lines is not None and len(p.lines.choosers) > 0
+        return p.chooses()
 
     def try_main(self, p: Pass, slot):
         """Try the job in its queue, or in one after the other of several; how many times it counts for the depth."""
@@ -440,7 +440,7 @@ class Slurm(Rhythm):
         w: cython.Py_ssize_t
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
         end: cython.longlong = p.now + max(p.jobs.at[slot].estimate, 1)
-        if p.quotas is not None and p.quotas.refuser(slot) >= 0:
+        if p.barred(slot):
             if self.assoc_limit_stop and not p.quotas.full(slot) and not self.spares(p, slot):
                 self.stop(queue)
             return False

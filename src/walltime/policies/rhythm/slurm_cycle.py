@@ -225,7 +225,7 @@ class Cycle:
         self.brief = self.partial = self.keen = False
         self.chance.begin(p.now)
         parts.map_reservations(p.now - p.now % self.resolution, close - close % self.resolution)
-        if p.lines is not None and len(p.lines.choosers) > 0:
+        if p.chooses():
             slot = p.raw_queue.head()
             while slot >= 0 and not self.is_done():
                 self.consider(p, slot)
@@ -330,7 +330,7 @@ class Cycle:
         for i in range(first, self.length):
             slot = self.ordered[i]
             user = p.jobs.at[slot].user
-            if p.quotas is not None and p.quotas.refuser(slot) >= 0:
+            if p.barred(slot):
                 continue
             if counts and self.arrays is None:
                 self.make_room(user)
@@ -385,7 +385,7 @@ class Cycle:
             return False
         if self.arrays is not None or self.starts > 0 or self.tested + self.awaited - first >= self.tests:
             return True
-        if p.quotas is None or p.quotas.refuser(slot) < 0:
+        if not p.barred(slot):
             queue = self.parts.partition(p.jobs.at[slot].queue)
             bound = self.bound(slot, p.jobs.at[slot].shape, queue)
             if self.naming and bound < 0:
@@ -408,8 +408,8 @@ class Cycle:
     def conclude(self, p: Pass):
         """How long the next cycles are the same as this one."""
         ledger: ResourceLedger = self.parts.ledger
-        timed: cython.bint = p.quotas is not None and p.quotas.timed
-        choosing: cython.bint = p.lines is not None and len(p.lines.choosers) > 0
+        timed: cython.bint = p.has_timed_limits()
+        choosing: cython.bint = p.chooses()
         if self.started > 0 or self.tested >= self.tests or self.parts.reserved or ledger.pins > 0:
             self.until = -1
         if timed or choosing or self.plans_limited or self.min_age > 0 or self.min_prio > 0 or ledger.closing < NEVER:
@@ -491,7 +491,7 @@ class Cycle:
         queue: cython.Py_ssize_t = self.parts.partition(p.jobs.at[slot].queue)
         end: cython.longlong = p.now + max(p.jobs.at[slot].estimate, 1)
         now_only: cython.bint
-        refused: cython.bint = p.quotas is not None and p.quotas.refuser(slot) >= 0
+        refused: cython.bint = p.barred(slot)
         if refused and not self.plans_limited:
             return False
         now_only = self.now_only(p, slot, queue)
