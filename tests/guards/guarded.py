@@ -49,9 +49,9 @@ def scenarios() -> Iterator[tuple[str, Run]]:
     for seed in range(14):
         yield f"clusters/{seed}", partial(_clusters, seed, False)
         yield f"clusters-disrupted/{seed}", partial(_clusters, seed, True)
-    for model, switches in (("time-shared", True), ("processor-sharing", False), ("gang", True)):
+    for model in timeshare.MODELS:
         for seed in range(5):
-            yield f"{model}/{seed}", partial(_timeshare, seed, model, switches)
+            yield f"{model}/{seed}", partial(_timeshare, seed, model)
     for seed, preset in enumerate(registry.presets()):
         yield f"generated/{preset.name}", partial(_generated, seed, preset.name)
     for seed in range(6):
@@ -115,10 +115,8 @@ def _conditions(seed: int, folder: Path) -> walltime.Result:
     return walltime.simulate(keys | {"workload": {"table": workload}})
 
 
-def _timeshare(seed: int, model: str, switches: bool, folder: Path) -> walltime.Result:
-    part = timeshare.gang(seed) if model == "gang" else model
-    jobs, _, machines, max_load, place = timeshare.draw_run(seed, part, switches)
-    return timeshare.run(jobs, machines, part, max_load, place)
+def _timeshare(seed: int, model: str, folder: Path) -> walltime.Result:
+    return walltime.simulate(timeshare.draw_scenario(seed, model))
 
 
 def _generated(seed: int, preset: str, folder: Path) -> walltime.Result:

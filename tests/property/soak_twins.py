@@ -61,8 +61,8 @@ def cases(seed: int) -> Iterator[tuple[str, Callable[[], object]]]:
         yield f"{draw.__module__} {kind}", partial(compare, draw, seed, kind, audited=True)
     yield f"disruptions {kind}", partial(disruptions.compare, seed, kind)
     yield "conditions on cores", partial(conditions.compare_plain, seed)
-    for name, check in shared_time.MODELS.items():
-        yield f"time that is shared, {name}", partial(check, seed)
+    for model in shared_time.MODELS:
+        yield f"time that is shared, {model}", partial(compare, shared_time.draw_scenario, seed, model, audited=True)
 
 
 def tell(text: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +20,14 @@ from walltime.core.random import uniforms
 from walltime.core.time import SECOND, microseconds
 from walltime.scenario import Scenario
 
+if TYPE_CHECKING:
+    from twin.clock import Clock
+
 
 class GlobalScheduler:
     """Before the clusters; `clock` has the time and the clusters."""
 
-    def __init__(self, clock: Any, scenario: Scenario) -> None:
+    def __init__(self, clock: Clock, scenario: Scenario) -> None:
         part = scenario.broker
         self.clock = clock
         self.name = "first" if part is None else part.name
@@ -50,7 +53,7 @@ class GlobalScheduler:
 
     def times(self) -> list[int]:
         """When it is to be asked by itself."""
-        now: int = self.clock.now
+        now = self.clock.now
         again = [now] if self.hold and self.sent_at == now and self.waiting else []
         return again if self.round is None else [*again, self.round]
 

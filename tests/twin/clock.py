@@ -53,14 +53,15 @@ class Clock:
         self.idle = self.active = 0  # changes of the machine since something last happened to a job, and when that was
         self.seed = scenario.seed
         self.until = None if scenario.until is None else microseconds(scenario.until)
+        self.model = scenario.execution.model
         self.extend = scenario.execution.overrun == "extend"
         self.overtime = microseconds(scenario.execution.overtime)
         self.limit_check = microseconds(scenario.execution.limit_check or 0)
         self.checkpoint = scenario.execution.checkpoint
         self.drop_late = scenario.deadlines == "cancel"
-        reacting = scenario.users is not None and scenario.users.mode != "replay"
-        self.jobs = read_jobs(workload, None if reacting else self.until)
-        self.users = Users(workload, self.jobs, scenario.users, scenario.seed) if reacting else None
+        reacting = None if scenario.users is None or scenario.users.mode == "replay" else scenario.users
+        self.jobs = read_jobs(workload, self.until if reacting is None else None)
+        self.users = None if reacting is None else Users(workload, self.jobs, reacting, scenario.seed)
         if self.extend and self.until is None:
             _refuse_endless(self.jobs)
         self.gates = Gates(workload, self.jobs, scenario.dependencies.never, scenario.dependencies.preceding)

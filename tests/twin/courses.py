@@ -12,10 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from twin.jobs import Job, write_shares
 from walltime.core.time import microseconds
+from walltime.scenario.disruptions import Checkpoint
+
+if TYPE_CHECKING:
+    from twin.site import Site
 
 CHANCES = 1000
 """So often in a row a job is interrupted without getting further before nobody believes that it will end."""
@@ -35,10 +39,33 @@ class Interval:
     outcome: str
 
 
+class Execution:
+    """What a cluster asks when its jobs end, where their run times do not say."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    def times(self) -> list[int]:
+        """When something happens within a job."""
+        raise NotImplementedError
+
+    def begin(self, job: Job) -> None:
+        """The job starts. As soon as its end is known, that is its `own_end`."""
+        raise NotImplementedError
+
+    def advance(self) -> None:
+        """It is now."""
+        raise NotImplementedError
+
+    def drop(self, job: Job) -> None:
+        """The job no longer runs."""
+        raise NotImplementedError
+
+
 class Course:
     """One job's attempts; `habits` are the checkpoints of the scenario, None where there are none."""
 
-    def __init__(self, job: Job, habits: Any) -> None:
+    def __init__(self, job: Job, habits: Checkpoint | None) -> None:
         self.job = job
         self.period = 0 if habits is None else microseconds(habits.interval)
         self.cost = 0 if habits is None else microseconds(habits.cost)

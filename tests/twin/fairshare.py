@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from walltime.core.time import SECOND
 from walltime.scenario import Cluster
+
+if TYPE_CHECKING:
+    from twin.jobs import Job
 
 HOUR = 3600
 Person = tuple[str | None, str]
@@ -40,7 +43,7 @@ class Run:
     """A stretch in which somebody's job ran; `end` is None while it does."""
 
     who: Person
-    job: Any
+    job: Job
     rate: float
     limit: int
     start: int
@@ -76,23 +79,23 @@ class FairShare:
 
     # ---- who
 
-    def who(self, job: Any) -> Person:
+    def who(self, job: Job) -> Person:
         """Whom the job is charged to; `job.account` is its own, or its user's."""
         return (job.account if self.cluster.accounts else None, job.user or "(none)")
 
-    def meet(self, job: Any, now: int) -> None:
+    def meet(self, job: Job, now: int) -> None:
         if self.counts and self.who(job) not in self.people:
             self.people.append(self.who(job))
             self.grown = now
 
-    def started(self, job: Any, now: int) -> None:
+    def started(self, job: Job, now: int) -> None:
         self.meet(job, now)
         cores = sum(cores for _, cores in job.shares) or job.cores
         rate = round(cores * 2.0**20) / 2.0**20
         self.runs.append(Run(self.who(job), job, rate, job.requested, now))
         self.events.append((now, self.who(job), self.runs[-1]))
 
-    def stopped(self, job: Any, now: int) -> None:
+    def stopped(self, job: Job, now: int) -> None:
         for run in self.runs:
             if run.job is job and run.end is None:
                 run.end = now
@@ -265,11 +268,11 @@ class Multifactor:
         self.fair.counts = self.weights["fairshare"] > 0
         self.max_age = time_of(parameters.get("max_age", "7d"))
 
-    def priority(self, job: Any) -> int:
+    def priority(self, job: Job) -> int:
         always = self.parameters.get("accrue_always")
         bounded = None if job.site is None or always else job.site.limits.ages_since(job)
-        since = (job.submit if always else job.queued) if job.back is None else job.back
-        since = since if bounded is None else bounded
+        waits = (job.submit if always else job.eligible) if job.back is None else job.back
+        since = waits if bounded is None else bounded
         age = min(max(self.fair.time - since, 0) / self.max_age, 1.0)
         value = self.weights["age"] * age
         if self.weights["fairshare"]:
@@ -281,7 +284,7 @@ class Multifactor:
             static += part
         return min(max(int(value + static), 1), 2**32 - 1)
 
-    def association(self, job: Any) -> float:
+    def association(self, job: Job) -> float:
         def own(name: str | None) -> int:
             account = self.cluster.accounts.get(name or "")
             return 0 if account is None else account.priority or own(account.parent)
@@ -289,16 +292,16 @@ class Multifactor:
         most = max((own(name) for name in self.cluster.accounts), default=0)
         return own(job.account) / most if most else 0.0
 
-    def partition(self, job: Any) -> float:
+    def partition(self, job: Job) -> float:
         most = max((queue.job_factor for queue in self.cluster.queues.values()), default=0)
         first = job.queues[0] if job.queues else None
         return self.cluster.queues[first].job_factor / most if most and first in self.cluster.queues else 0.0
 
-    def qos(self, job: Any) -> float:
+    def qos(self, job: Job) -> float:
         known = self.parameters.get("qos", {})
         return known.get(job.qos, 0) / max(known.values()) if known and max(known.values()) else 0.0
 
-    def size(self, job: Any) -> float:
+    def size(self, job: Job) -> float:
         if not self.weights["job_size"]:
             return 0.0
         layout, cores = self.cluster.layout(), self.cluster.total_cores or 1

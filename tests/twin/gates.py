@@ -7,11 +7,14 @@ and NEVER where a dependency can no longer be met. The twins ask about every hel
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from twin.workflows import Pilots
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import MISSING, Workload
+
+if TYPE_CHECKING:
+    from twin.jobs import Job
 
 GONE = ("completed", "timeout", "failed", "cancelled", "rejected")
 
@@ -38,17 +41,17 @@ class Card:
 class Gates:
     """The rows' cards beside the twin's own jobs, which have row, job_id, submit, begin, state, start and end."""
 
-    def __init__(self, workload: Workload, jobs: list[Any], never: str = "cancel", preceding: bool = False) -> None:
+    def __init__(self, workload: Workload, jobs: list[Job], never: str = "cancel", preceding: bool = False) -> None:
         self.jobs, self.stay, self.follows = jobs, never == "stay", preceding
         self.by_row = {job.row: job for job in jobs}
         self.pilots = Pilots(workload, jobs)
         self.job_id = workload.column("job_id").tolist()
         self.cards = [_read_card(workload, row) for row in range(len(workload))]
-        self.outside: dict[str, list[Any]] = {}
+        self.outside: dict[str, list[Job]] = {}
         plain = not workload.has("dependencies") and not workload.has("array")
         self.plain = plain and not (preceding and workload.has("preceding_job"))
 
-    def opens(self, job: Any, now: int) -> int | None:
+    def opens(self, job: Job, now: int) -> int | None:
         """When the job may be let in."""
         begin = job.submit if job.begin is None else max(job.submit, job.begin)
         if self.plain:
@@ -69,7 +72,7 @@ class Gates:
         known = [time for time in times if time is not None]
         return max([begin, *known]) if len(known) == len(times) else None
 
-    def met(self, kind: str, target: str, offset: int, job: Any, now: int) -> int | None:
+    def met(self, kind: str, target: str, offset: int, job: Job, now: int) -> int | None:
         """When one condition is met: a time, None for not known, NEVER."""
         if kind == "singleton":
             return self.alone(job, now)
@@ -103,7 +106,7 @@ class Gates:
             return NEVER
         return int(job.submit if job.end is None else job.end)
 
-    def alone(self, job: Any, now: int) -> int | None:
+    def alone(self, job: Job, now: int) -> int | None:
         """When nobody of that user and name was before the job any more, and nobody ran."""
         card = self.cards[job.row]
         if card.alone_since is None:
@@ -119,13 +122,13 @@ class Gates:
                 card.alone_since = now
         return card.alone_since
 
-    def since(self, job: Any, now: int) -> int:
+    def since(self, job: Job, now: int) -> int:
         """From when on a job that is let in now counts as eligible."""
         return int(job.submit) if self.cards[job.row].aware else now
 
     # ---- arrays
 
-    def takes(self, job: Any) -> bool:
+    def takes(self, job: Job) -> bool:
         """Whether the job's array has a place for it; otherwise it is held until there is one."""
         card = self.cards[job.row]
         if card.limit is None or card.inside:
@@ -136,7 +139,7 @@ class Gates:
             self.outside.setdefault(str(card.array), []).append(job)
         return bool(card.inside)
 
-    def leave(self, job: Any) -> None:
+    def leave(self, job: Job) -> None:
         """The job has ended: the first of the held tasks has its place."""
         card = self.cards[job.row]
         if card.inside:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from walltime.core.errors import InputError
 from walltime.core.workload import COLUMNS, MISSING, Workload
 from walltime.scenario import Cluster
+
+if TYPE_CHECKING:
+    from twin.courses import Course
+    from twin.parts import Order
+    from twin.site import Site
 
 Shares = list[tuple[int, int]]
 """(node, cores), in order of the nodes."""
@@ -42,6 +47,7 @@ COLUMNS_READ = (
     "qos",
     "reservation",
     "array",
+    "profile",
 )
 
 
@@ -78,15 +84,16 @@ class Job:
     qos: str | None
     reservation: str | None
     array: str | None
+    profile: str | None
     told: dict[str, Any] = field(default_factory=dict)  # what it said itself of what its cluster has changed
     turn: int = 0  # in the order of entry
-    site: Any = None  # the cluster that it was sent to
+    site: Site | None = None  # the cluster that it was sent to
     requested: int = 0  # as the scheduler sees it: with the time that checkpoints take
     estimate: int = 0  # how long it is believed to run, from its next start
     queues: list[str | None] = field(default_factory=list)  # those in which it may start, as they are tried
     runs_in: str | None = None  # the queue in which it started
     tier: int = 0
-    order: Any = None
+    order: Order = None  # type: ignore[assignment]  # its cluster's
     rank: Any = None
     domain: int = 0
     state: str = "future"
@@ -103,7 +110,7 @@ class Job:
     backfilled: bool = False
     shares: Shares = field(default_factory=list)
     taken: dict[int, dict[str, int]] = field(default_factory=dict)  # by node, where the ledger counts more than cores
-    course: Any = None  # how it unfolds: its attempts, what is done and what is lost
+    course: Course = None  # type: ignore[assignment]  # as a cluster has it: attempts, what is done and what is lost
     rank_to_preempt: int = 0
     leave_at: int | None = None  # it was told to leave by then,
     planned_end: int = 0  # and would have ended then as far as was known
@@ -121,7 +128,7 @@ class Job:
     @property
     def limit(self) -> int:
         """For how long it may still run, counted from its next start."""
-        return int(self.course.wanted) if self.rest is None else self.rest
+        return self.course.wanted if self.rest is None else self.rest
 
     @property
     def length(self) -> int:

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from twin.jobs import Accounts, Job
 from walltime.cluster.failures import renewals
 from walltime.core.time import microseconds
 from walltime.scenario import Cluster
+from walltime.scenario.disruptions import Failures, Reservation
 from walltime.scenario.outages import exposed_cores, told_failures
+
+if TYPE_CHECKING:
+    from twin.site import Site
 
 DAY = 86_400_000_000
 FAR = 30 * DAY
@@ -39,7 +43,7 @@ class Block:
 class Booking:
     """A reservation of the scenario, with all its occurrences."""
 
-    def __init__(self, rule: Any, nodes: frozenset[int], cores: int) -> None:
+    def __init__(self, rule: Reservation, nodes: frozenset[int], cores: int) -> None:
         self.rule = rule
         self.name: str = rule.name
         self.nodes = nodes
@@ -141,7 +145,7 @@ class Failing:
 class Outages:
     """All of them; `site` has the clock and the jobs."""
 
-    def __init__(self, site: Any, cluster: Cluster, failing: list[Failing], jobs: list[Job]) -> None:
+    def __init__(self, site: Site, cluster: Cluster, failing: list[Failing], jobs: list[Job]) -> None:
         self.site = site
         self.bookings = [make_booking(cluster, rule) for rule in cluster.reservations]
         self.failing = sorted(failing, key=lambda group: (group.source, group.number))
@@ -205,7 +209,7 @@ class Outages:
 
     def next(self) -> list[int]:
         """When something of this happens: the next change of each group, the next edges and announcements."""
-        unseen: int = self.site.unseen
+        unseen = self.site.unseen
         times = [time for group in self.failing if (time := group.next()) is not None]
         for booking in self.bookings:
             for start, end in booking.occurrences(unseen - 1, 1 << 62):
@@ -216,7 +220,7 @@ class Outages:
 
     def fire(self) -> None:
         """Repairs, then failures, by source and number of the group; then ends of reservations, then beginnings."""
-        now: int = self.site.now
+        now = self.site.now
         for change in ("down", "up", "draining"):  # repairs first, then failures, or the notice of them
             for group in self.failing:
                 if group.state == change and group.next() == now:
@@ -236,7 +240,7 @@ class Outages:
 
     def change(self, group: Failing) -> None:
         """The group begins to drain, fails, or is back."""
-        now: int = self.site.now
+        now = self.site.now
         if group.state == "up" and group.drain_at < (group.down_at or 0):
             group.state = "draining"
             self.record.append(("drain", None, now, group.down_at, group.nodes, group.cores))
@@ -301,15 +305,15 @@ class Outages:
     def free_beside(self, booking: Booking) -> int:
         """Cores that are up, not in use, and not kept by another open reservation."""
         site = self.site
-        free: int = site.ledger.cores - self.down_cores()
+        free = site.ledger.cores - self.down_cores()
         for other in self.bookings:
             if other is not booking and other.open_at(site.now):
                 free -= other.cores
-        used: int = sum(job.cores for job in site.running if self.booking(job.reservation) is None)
+        used = sum(job.cores for job in site.running if self.booking(job.reservation) is None)
         return free - used
 
 
-def make_booking(cluster: Cluster, rule: Any) -> Booking:
+def make_booking(cluster: Cluster, rule: Reservation) -> Booking:
     """The reservation with its nodes, or its cores where there are no nodes."""
     layout = cluster.layout()
     if layout is None:
@@ -343,7 +347,7 @@ def read_failing(cluster: Cluster, seed: int) -> list[Failing]:
     return found
 
 
-def _groups(cluster: Cluster, rule: Any) -> Iterator[tuple[int, frozenset[int], int]]:
+def _groups(cluster: Cluster, rule: Failures) -> Iterator[tuple[int, frozenset[int], int]]:
     """What fails as one: (number of its first node, nodes, cores), or of a plain number of cores (number, -, cores)."""
     layout = cluster.layout()
     if layout is None:

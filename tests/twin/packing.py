@@ -15,17 +15,21 @@ Where there was a choice:
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twin.jobs import Job
 from twin.pool import Pool
 from walltime.cluster.nodes import UNCOUNTED
 from walltime.core.time import SECOND
 
+if TYPE_CHECKING:
+    from twin.passes import Domain
+    from twin.site import Site
+
 NEAR = 1e-9
 
 
-def totals(site: Any) -> dict[str, int]:
+def totals(site: Site) -> dict[str, int]:
     """What the cluster has of what shares are counted in."""
     if isinstance(site.ledger, Pool):
         return {"cores": site.ledger.cores}
@@ -35,7 +39,7 @@ def totals(site: Any) -> dict[str, int]:
     return {name: amount for name, amount in sums.items() if amount > 0}
 
 
-def asked(site: Any, job: Job) -> dict[str, int]:
+def asked(site: Site, job: Job) -> dict[str, int]:
     """What the job asks for in all."""
     queue = job.queues[0]
     amounts = {name: site.limits.amount(job, queue, f"running_{name}") for name in ("memory", "gpus")}
@@ -48,7 +52,7 @@ def asked(site: Any, job: Job) -> dict[str, int]:
     return {"cores": job.cores} | amounts
 
 
-def held(site: Any, user: str | None) -> dict[str, int]:
+def held(site: Site, user: str | None) -> dict[str, int]:
     """What the user's running jobs hold."""
     found: dict[str, int] = {}
     for job in site.running:
@@ -62,11 +66,11 @@ def add(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
     return {name: one.get(name, 0) + other.get(name, 0) for name in one | other}
 
 
-def dominant(site: Any, amounts: dict[str, int]) -> float:
+def dominant(site: Site, amounts: dict[str, int]) -> float:
     return max(float(amounts.get(name, 0)) / float(total) for name, total in totals(site).items())
 
 
-def rank_jointly(site: Any) -> None:
+def rank_jointly(site: Site) -> None:
     """Ranks by `drf` of all that waits."""
     groups: dict[tuple[int, int], list[Job]] = {}
     for job in sorted(site.queue, key=lambda job: job.turn):
@@ -83,7 +87,7 @@ def rank_jointly(site: Any) -> None:
 class Packer:
     """What a domain under `tetris` remembers from pass to pass."""
 
-    def __init__(self, site: Any, given: dict[str, Any]) -> None:
+    def __init__(self, site: Site, given: dict[str, Any]) -> None:
         self.site = site
         self.fairness = float(given.get("fairness", 0.0))
         self.every = round(given.get("every", 0) * SECOND)
@@ -93,13 +97,13 @@ class Packer:
 
     def nodes(self) -> list[dict[str, int]]:
         """What each node has; a plain number of cores is one node."""
-        return [{"cores": self.site.ledger.cores}] if self.plain else self.site.ledger.capacity
+        return [{"cores": self.site.ledger.cores}] if self.plain else self.site.vectors.capacity
 
     def left(self) -> list[dict[str, int]]:
         """What is free on each node, without what is not counted."""
         if self.plain:
             return [{"cores": self.site.ledger.free()}]
-        ledger = self.site.ledger
+        ledger = self.site.vectors
         found = []
         for node in range(len(ledger.capacity)):
             left = ledger.left(node, self.site.running)
@@ -121,7 +125,7 @@ class Packer:
         """What the job wants of a resource on one node."""
         if self.plain:
             return job.cores
-        request = self.site.ledger.request(job, job.queues[0])
+        request = self.site.vectors.request(job, job.queues[0])
         if request.count is not None:
             return int(request.share.get(name, 0))
         return int({"cores": request.cores, "memory": request.cores * request.memory_per_core}.get(name, 0))
@@ -135,12 +139,12 @@ class Packer:
         return both / math.sqrt(one) / math.sqrt(other) if one > 0 and other > 0 else 0.0
 
     def may_use(self, job: Job, node: int) -> bool:
-        return self.plain or node in self.site.ledger.request(job, job.queues[0]).node_set
+        return self.plain or node in self.site.vectors.request(job, job.queues[0]).node_set
 
     def is_spread(self, job: Job) -> bool:
         if self.plain:
             return True
-        request = self.site.ledger.request(job, job.queues[0])
+        request = self.site.vectors.request(job, job.queues[0])
         if request.count is not None:
             return bool(request.count > 1)
         return bool(request.cores > max(self.nodes()[node]["cores"] for node in request.node_set))
@@ -164,18 +168,19 @@ class Packer:
 
     def start(self, job: Job, node: int) -> bool:
         if self.is_spread(job):
-            return bool(self.site.try_start(job))
-        self.site.ledger.usable = {node}
+            return self.site.try_start(job)
+        self.site.vectors.usable = {node}
         try:
-            return bool(self.site.try_start(job))
+            return self.site.try_start(job)
         finally:
-            self.site.ledger.usable = None
+            self.site.vectors.usable = None
 
 
-def pack(domain: Any, only_arrivals: bool) -> None:
+def pack(domain: Domain, only_arrivals: bool) -> None:
     """Each node in turn, until its job does not fit; where nodes are asked now and then, between these times only those
     on which something has become free since a job last waited when they were asked."""
     packer = domain.packer
+    assert packer is not None
     due = packer.every == 0 or domain.site.now % packer.every == 0
     for node in range(len(packer.nodes())):
         left = packer.left()[node]

@@ -9,12 +9,15 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twin.fairshare import FairShare, Multifactor
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.scenario import Cluster
+
+if TYPE_CHECKING:
+    from twin.jobs import Job
 
 LAST = math.inf
 
@@ -43,7 +46,7 @@ class Order:
     def tree(self) -> ast.expr:
         return ast.parse(str(self.parameters["value"]), mode="eval").body
 
-    def rank(self, job: Any, now: int) -> tuple[bool, float, int]:
+    def rank(self, job: Job, now: int) -> tuple[bool, float, int]:
         """What the queue is sorted by: nan last, ties by order of entry."""
         if self.origin is None:
             self.origin = job.eligible
@@ -61,32 +64,32 @@ def split(part: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 # ---------------------------------------------------------------------------------------------------- orders
 
 
-def _fairshare(order: Order, job: Any, now: int) -> float:
+def _fairshare(order: Order, job: Job, now: int) -> float:
     assert order.fair is not None
     return order.fair.standing.get(order.fair.who(job), 0.0)
 
 
-def _multifactor(order: Order, job: Any, now: int) -> float:
+def _multifactor(order: Order, job: Job, now: int) -> float:
     assert order.sum is not None
     return -order.sum.priority(job)
 
 
-def _expansion(order: Order, job: Any, now: int) -> float:
+def _expansion(order: Order, job: Job, now: int) -> float:
     estimate = max(job.estimate, 1)
     return -(float(now - job.eligible + estimate) / float(estimate))
 
 
-def _wfp3(order: Order, job: Any, now: int) -> float:
+def _wfp3(order: Order, job: Job, now: int) -> float:
     x = float(now - job.eligible) / float(max(job.requested, 1))
     return -(x * x * x * float(job.cores))
 
 
-def _unicef(order: Order, job: Any, now: int) -> float:
+def _unicef(order: Order, job: Job, now: int) -> float:
     return -(float(now - job.eligible) / (math.log2(max(job.cores, 2)) * float(max(job.requested, 1))))
 
 
-def _learned(formula: Callable[[float, float, float], float]) -> Callable[[Order, Any, int], float]:
-    def rank(order: Order, job: Any, now: int) -> float:
+def _learned(formula: Callable[[float, float, float], float]) -> Callable[[Order, Job, int], float]:
+    def rank(order: Order, job: Job, now: int) -> float:
         assert order.origin is not None
         s = max(float(job.eligible - order.origin) / 1e6 + 1.0, 1.0)
         return formula(max(float(job.estimate) / 1e6, 1.0), float(job.cores), s)
@@ -94,7 +97,7 @@ def _learned(formula: Callable[[float, float, float], float]) -> Callable[[Order
     return rank
 
 
-def _formula(order: Order, job: Any, now: int) -> float:
+def _formula(order: Order, job: Job, now: int) -> float:
     values = {
         "wait": now / SECOND - job.eligible / SECOND,
         "now": now / SECOND,
@@ -111,7 +114,7 @@ def _formula(order: Order, job: Any, now: int) -> float:
     return value if order.parameters.get("first", "highest") == "lowest" else -value
 
 
-RANKS: dict[str, Callable[[Order, Any, int], float]] = {
+RANKS: dict[str, Callable[[Order, Job, int], float]] = {
     "fcfs": lambda order, job, now: job.eligible,
     "submission": lambda order, job, now: job.submit,
     "sjf": lambda order, job, now: job.estimate,
@@ -209,13 +212,13 @@ class Estimate:
         if self.name not in ("request", "perfect", "factor", "last-two"):
             raise InputError("unknown estimate", value=self.name, choices=("request", "perfect", "factor", "last-two"))
         self.kill = kill
-        self.ran: dict[int, list[int]] = {}  # by user: how long jobs ran, in the order in which they ended
+        self.ran: dict[str | None, list[int]] = {}  # by user: how long jobs ran, in the order in which they ended
 
-    def of(self, job: Any) -> int:
+    def of(self, job: Job) -> int:
         """The estimate of a job that joins the queue."""
-        requested: int = job.requested
+        requested = job.requested
         if self.name == "perfect" and job.run_time is not None:
-            return min(job.run_time, requested) if self.kill else int(job.run_time)
+            return min(job.run_time, requested) if self.kill else job.run_time
         if self.name == "factor":
             return int(float(requested) * self.parameters["factor"] + 0.5)
         known = self.ran.get(job.user, [])
@@ -223,6 +226,6 @@ class Estimate:
             return min(requested, sum(known[-2:]) // 2)
         return requested
 
-    def ended(self, job: Any, run: int) -> None:
+    def ended(self, job: Job, run: int) -> None:
         """A job that had started has left the system."""
         self.ran.setdefault(job.user, []).append(run)

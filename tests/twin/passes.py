@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twin.jobs import Job
 from twin.packing import Packer, pack
 from twin.parts import Order
+from twin.pool import Hold
+
+if TYPE_CHECKING:
+    from twin.site import Site
 
 
 class Domain:
     """Queues that share nodes, and the state of the rule that schedules them."""
 
-    def __init__(self, site: Any, number: int, backfill: Mapping[str, Any]) -> None:
+    def __init__(self, site: Site, number: int, backfill: Mapping[str, Any]) -> None:
         self.site = site
         self.number = number
         self.name: str = "conservative" if backfill["name"] == "plan" else backfill["name"]
@@ -100,7 +104,7 @@ class Domain:
         admitting = self.site.admitting(job)
         return not admitting if hold is None else hold.queue not in admitting
 
-    def hold_of(self, job: Job) -> Any:
+    def hold_of(self, job: Job) -> Hold | None:
         return next((hold for hold in self.site.ledger.holds if hold.job is job), None)
 
     def holders(self) -> list[Job]:
@@ -244,7 +248,7 @@ def _look_ahead(domain: Domain, only_arrivals: bool) -> None:
         fitting = [job for job in fitting if job in site.queue and _may_start(site, job)]
 
 
-def _may_start(site: Any, job: Job) -> bool:
+def _may_start(site: Site, job: Job) -> bool:
     return any(site.ledger.fits(job, queue) for queue in site.admitting(job))
 
 

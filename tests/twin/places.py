@@ -6,13 +6,26 @@ that has none, from the cores that each node offers. Of equal nodes the lowest n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from twin.jobs import Shares
 from walltime.core.random import stream
 
-PLACES = ("first-fit", "best-fit", "worst-fit", "topology", "contiguous", "consecutive", "random")
+PLACES = (
+    "first-fit",
+    "best-fit",
+    "worst-fit",
+    "topology",
+    "contiguous",
+    "consecutive",
+    "random",
+    "even",
+    "round-robin",
+)
 
 
 class Place:
@@ -22,6 +35,7 @@ class Place:
         self.name = name
         self.switches = switches
         self.seed = seed
+        self.following = 0  # the node behind the last one that `round-robin` has chosen
 
     def suits(self, suitable: list[int], count: int) -> bool:
         """Whether so many nodes can be chosen; `contiguous` wants them in a row."""
@@ -59,6 +73,14 @@ class Place:
             order = _find_stretch(offers, cores) or order
         elif self.name == "consecutive":
             return sorted(_fill_runs(offers, cores))
+        elif self.name == "even":
+            order.sort(key=lambda node: -offers[node])
+            return sorted(Counter(islice(_in_rounds(offers, order), cores)).items())
+        elif self.name == "round-robin":
+            order = [*order[bisect_left(order, self.following) :], *order[: bisect_left(order, self.following)]]
+            chosen = list(islice(_in_rounds(offers, order), cores))
+            self.following = chosen[-1] + 1
+            return sorted(Counter(chosen).items())
         return sorted(fill(offers, cores, order))
 
     def by_switch(self, weights: dict[int, int], wanted: int) -> list[int]:
@@ -141,6 +163,12 @@ def fill(offers: list[int], cores: int, order: list[int]) -> Shares:
             chosen.append((node, min(offers[node], cores)))
             cores -= chosen[-1][1]
     return chosen
+
+
+def _in_rounds(offers: list[int], order: list[int]) -> Iterator[int]:
+    """A core of each node in turn, as long as it offers more."""
+    for number in range(max(offers)):
+        yield from (node for node in order if offers[node] > number)
 
 
 def _fill_best(left: list[int], cores: int) -> Shares:

@@ -7,30 +7,41 @@ they also need, when they start, that many cores that are up and that nobody use
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from twin.jobs import Job
+from twin.outages import Block
+
+if TYPE_CHECKING:
+    from twin.site import Site
 
 
 @dataclass(eq=False)
 class Hold:
-    """Cores kept for a waiting job from `start` up to but without `end`."""
+    """What is kept for a waiting job from `start` up to but without `end`: cores of a plain number of them, or what is
+    `taken` on each node."""
 
     job: Job
     queue: str | None
     start: int
     end: int
+    taken: dict[int, dict[str, int]] = field(default_factory=dict)
+    cores: int = 0  # of a hold on nodes without names: so many, on any of `nodes`
+    nodes: frozenset[int] = frozenset()
 
     def covers(self, time: int) -> bool:
         return self.start <= time < self.end
+
+    def meets(self, start: int, end: int, nodes: frozenset[int]) -> bool:
+        return self.start < end and self.end > start and not nodes.isdisjoint(self.nodes or self.taken)
 
 
 class Pool:
     """The cores; `site` has the clock and the running jobs. Nodes, memory and the like are not counted here."""
 
-    def __init__(self, site: Any, cores: int) -> None:
+    def __init__(self, site: Site, cores: int) -> None:
         self.site = site
         self.cores = cores
         self.holds: list[Hold] = []
@@ -55,28 +66,28 @@ class Pool:
 
     def free(self) -> int:
         """Cores that are up and not in use."""
-        used: int = sum(job.cores for job in self.site.running)
-        return self.cores - int(self.site.outages.down_cores()) - used
+        used = sum(job.cores for job in self.site.running)
+        return self.cores - self.site.outages.down_cores() - used
 
     def speed(self) -> Fraction:
         return Fraction(1)
 
-    def kept(self, job: Job) -> list[tuple[Any, int]]:
+    def kept(self, job: Job) -> list[tuple[Hold | Block, int]]:
         """What is kept from the job on its machine, or is away, and how many cores of it."""
         others = [hold for hold in self.holds if hold.job is not job and hold.job.reservation == job.reservation]
-        kept: list[tuple[Any, int]] = [(hold, hold.job.cores) for hold in others]
+        kept: list[tuple[Hold | Block, int]] = [(hold, hold.job.cores) for hold in others]
         if job.reservation is None:
             kept += [(block, block.cores) for block in self.site.outages.blocks(job)]
         return kept
 
-    def free_at(self, time: int, job: Job, kept: list[tuple[Any, int]]) -> int:
+    def free_at(self, time: int, job: Job, kept: list[tuple[Hold | Block, int]]) -> int:
         """By the expected ends, beside what is kept from the job."""
         used = sum(other.cores for other in self.running(job) if other.expected_end > time)
         return self.size(job) - used - sum(cores for one, cores in kept if one.covers(time))
 
     def fits(self, job: Job, queue: str | None) -> bool:
         """Whether the job can start now and leave every hold alone."""
-        now: int = self.site.now
+        now = self.site.now
         if job.cores > self.free():
             return False
         kept = self.kept(job)
@@ -95,7 +106,7 @@ class Pool:
 
     def earliest(self, job: Job, queue: str | None, after: int | None = None) -> int | None:
         """The first time from which the job has its cores for its request; only something that ends makes room."""
-        now: int = self.site.now
+        now = self.site.now
         first = now if after is None else max(now, after)
         kept = self.kept(job)
         times = {other.expected_end for other in self.running(job)}
@@ -111,7 +122,7 @@ class Pool:
     def best_gap(self, job: Job, queue: str | None) -> int:
         """The start of the gap of which the job leaves the least time, the earliest of equal ones: a gap is as long as
         its cores are free, and the last one has no end."""
-        now: int = self.site.now
+        now = self.site.now
         kept = self.kept(job)
         edges = {other.expected_end for other in self.running(job)}
         edges |= {edge for one, _ in kept for edge in (one.start, one.end) if edge is not None}

@@ -12,12 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from twin.jobs import Job
+from twin.pool import Hold
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration
 from walltime.scenario import Cluster
+
+if TYPE_CHECKING:
+    from twin.passes import Domain
+    from twin.site import Site
 
 MODES = ("requeue", "kill", "suspend", "checkpoint")
 VICTIMS = ("youngest", "smallest", "lowest")
@@ -35,7 +40,7 @@ class Claim:
 class Preemption:
     """The part of the scheduler; without it nothing of this ever happens."""
 
-    def __init__(self, site: Any, cluster: Cluster) -> None:
+    def __init__(self, site: Site, cluster: Cluster) -> None:
         part = cluster.scheduler.preempt
         self.site = site
         self.cluster = cluster
@@ -62,12 +67,12 @@ class Preemption:
     def claim_of(self, job: Job) -> Claim | None:
         return next((claim for claim in self.claims if claim.job is job), None)
 
-    def is_pinned(self, hold: Any) -> bool:
+    def is_pinned(self, hold: Hold) -> bool:
         return self.claim_of(hold.job) is not None
 
     # ---- the step before the policy
 
-    def act(self, domain: Any, only_arrivals: bool) -> bool:
+    def act(self, domain: Domain, only_arrivals: bool) -> bool:
         """Displace, start and resume; whether there was a question of it: then all is planned anew."""
         self.claims = [claim for claim in self.claims if claim.job.domain != domain.number or self.stands(claim)]
         if self.by is None:
@@ -93,7 +98,7 @@ class Preemption:
         self.site.ledger.drop(claim.job)
         return False
 
-    def seekers(self, domain: Any, only_arrivals: bool) -> list[Job]:
+    def seekers(self, domain: Domain, only_arrivals: bool) -> list[Job]:
         """Who has a higher rank than somebody who is here: claimants first, then by rank, in the order of the line.
         Where nothing but arrivals has happened since the last pass, and nobody has come of a lower rank than all who
         were here, only who has come since."""
@@ -110,11 +115,11 @@ class Preemption:
         rest = [job for job in stronger if job not in claimants]
         return claimants + sorted(rest, key=lambda job: -self.rank(job))
 
-    def settled(self, domain: Any) -> list[Job]:
+    def settled(self, domain: Domain) -> list[Job]:
         """Who runs in the domain and was not told to leave."""
         return [job for job in self.site.running if job.domain == domain.number and job.leave_at is None]
 
-    def serve(self, domain: Any, job: Job) -> None:
+    def serve(self, domain: Domain, job: Job) -> None:
         """Start the job, or make room for it, or leave all as it is."""
         site, claim = self.site, self.claim_of(job)
         if site.try_start(job):
@@ -135,7 +140,7 @@ class Preemption:
 
     # ---- victims
 
-    def find_victims(self, domain: Any, job: Job, queue: str | None) -> list[Job]:
+    def find_victims(self, domain: Domain, job: Job, queue: str | None) -> list[Job]:
         """As few as are needed, in the order in which they are chosen; none where all of them would not do, or where
         those who leave anyway suffice."""
         gone = self.leaving(domain, job)
@@ -151,7 +156,7 @@ class Preemption:
                 chosen = rest
         return chosen
 
-    def candidates(self, domain: Any, job: Job) -> list[Job]:
+    def candidates(self, domain: Domain, job: Job) -> list[Job]:
         """Who may be displaced for the job, in order."""
 
         def place(victim: Job) -> tuple[int, ...]:
@@ -163,14 +168,14 @@ class Preemption:
         weaker = [victim for victim in weaker if victim not in self.fresh]
         return sorted(weaker, key=place)
 
-    def leaving(self, domain: Any, job: Job) -> list[Job]:
+    def leaving(self, domain: Domain, job: Job) -> list[Job]:
         """Who was told to leave, of those whom the job could displace; what others claim of it is pinned."""
         told = [other for other in self.site.running if other.domain == domain.number and other.leave_at is not None]
         return [other for other in told if self.rank(other) < self.rank(job)]
 
     def fits_without(self, job: Job, queue: str | None, gone: list[Job]) -> bool:
         with self.imagine(gone):
-            return bool(self.site.ledger.fits(job, queue))
+            return self.site.ledger.fits(job, queue)
 
     @contextmanager
     def imagine(self, gone: list[Job]) -> Iterator[None]:
@@ -205,7 +210,7 @@ class Preemption:
 
     # ---- afterwards
 
-    def resume_suspended(self, domain: Any) -> None:
+    def resume_suspended(self, domain: Domain) -> None:
         """Let those go on who can, the highest rank first."""
         site = self.site
         for job in sorted(domain.suspended(), key=lambda job: (-self.rank(job), job.turn)):

@@ -14,23 +14,24 @@ from twin.parts import Order
 from walltime.core.errors import InputError
 from walltime.core.time import microseconds
 from walltime.scenario import Cluster, Part
+from walltime.scenario.rules import Queue, Route
 
 
 class Queues:
     """The queues of a cluster; without any, one that has no name and takes everybody."""
 
-    def __init__(self, cluster: Cluster, order: Any, accounts: Accounts, jobs: list[Job]) -> None:
+    def __init__(self, cluster: Cluster, order: str | dict[str, Any], accounts: Accounts, jobs: list[Job]) -> None:
         self.cluster = cluster
         self.accounts = accounts
         self.names = list(cluster.queues)
-        self.orders: list[tuple[Any, Order]] = []  # one Order for each distinct part
+        self.orders: list[tuple[Part, Order]] = []  # one Order for each distinct part
         self.scheduler_order = self.find_order(order)
         self.tiers = self.rank_queues()
         self.domains = self.find_domains(jobs)
 
     # ---- who comes first
 
-    def find_order(self, part: Any) -> Order:
+    def find_order(self, part: str | dict[str, Any]) -> Order:
         for known, order in self.orders:
             if known == Part.model_validate(part):
                 return order
@@ -109,7 +110,7 @@ class Queues:
             raise InputError("a job names a queue that the cluster does not have", value=job.queue, choices=self.names)
         return []
 
-    def takes(self, route: Any, job: Job) -> bool:
+    def takes(self, route: Route, job: Job) -> bool:
         """Whether all that the route says is true of the job."""
         time = job.requested_time
         says = [
@@ -122,7 +123,7 @@ class Queues:
         ]
         return all(says)
 
-    def belongs(self, rule: Any, job: Job) -> bool:
+    def belongs(self, rule: Queue | Route, job: Job) -> bool:
         """Whether the job's user, group and account are among those that the rule names; each that it names counts."""
         return (
             (rule.users is None or job.user in rule.users)

@@ -4,10 +4,11 @@ It shares no code with the compiled engine. Where the two differ, one of them is
 judged by reading it. Every question is answered by looking at all jobs, all reservations and all nodes.
 
 Its parts: `clock` (what happens at one instant, in order), `site` (one cluster), `brokering` (a global scheduler before
-several), `jobs`, `courses` (attempts, checkpoints), `gates` (what is held, and until when), `users` (who react),
-`queues` (the way in, order, domains), `limits`, `outages` (reservations and failures), `preemption`, `passes` with
-`rhythm` and `slurm`, `parts` and `fairshare` (orders, estimates), and the ledgers `pool` (a plain number of cores) and
-`vectors` (nodes) with `requests` and `places`. Each says which rule it chose where there was a choice. Here these:
+several), `jobs`, `courses` (attempts, checkpoints), `timeshare` (tasks that share a core), `leaving` (processes that
+leave early), `gates` (what is held, and until when) with `workflows`, `users` (who react), `queues` (the way in, order,
+domains), `limits`, `outages` (reservations and failures), `preemption`, `passes` with `packing`, `rhythm` and `slurm`,
+`parts` and `fairshare` (orders, estimates), and the ledgers `pool` (a plain number of cores) and `vectors` (nodes) with
+`requests` and `places`. Each says which rule it chose where there was a choice. Here these:
 
 - A pass is made when something happened, when a promise falls due, and at the first instant at which a job that only
   its core-minutes keep back is let in.

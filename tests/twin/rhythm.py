@@ -17,13 +17,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twin.jobs import Job
 from twin.parts import Order
 from twin.pool import Pool
-from twin.vectors import Vectors
 from walltime.core.time import SECOND
+
+if TYPE_CHECKING:
+    from twin.site import Site
 
 DEFAULTS = {
     "sched_interval": 60,
@@ -42,7 +44,7 @@ RESERVATIONS = {"aggressive": 0, "easy": 1, "conservative": 1 << 60}
 class Periodic:
     """The rhythm of one domain."""
 
-    def __init__(self, site: Any, number: int, backfill: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    def __init__(self, site: Site, number: int, backfill: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         told = DEFAULTS | dict(given)
         self.site = site
         self.number = number
@@ -60,6 +62,7 @@ class Periodic:
         self.last_main = self.last_full = self.last_backfill = -(1 << 60)
         self.refused: set[int] = set()
         self.joined = self.changed = self.woken = False
+        self.upset = self.shuffled = False  # which it does not look at
 
     def line(self) -> list[Job]:
         """Who waits here, in order, at a limit or not."""
@@ -157,7 +160,7 @@ class Periodic:
         return int(-(-time // self.grain) * self.grain)
 
     def fits(self, job: Job, counts: Numbers | None) -> bool:
-        now: int = self.site.now
+        now = self.site.now
         until = self.up(now + job.length)
         if counts is not None:
             return counts.clear(job, now, until)
@@ -177,11 +180,11 @@ class Periodic:
         asked = job.estimate
         queues = site.admitting(job)
 
-        def first() -> tuple[int, Any]:
+        def first() -> tuple[int, str | None]:
             if counts is not None:
                 return counts.earliest(job), None
-            times = [site.ledger.earliest(job, queue) for queue in queues]
-            return min(times), queues[times.index(min(times))]
+            known = [(site.ledger.earliest(job, queue), queue) for queue in queues]
+            return min(((time, queue) for time, queue in known if time is not None), key=lambda one: one[0])
 
         start, _ = first()
         if start - site.now > self.window:
@@ -200,7 +203,7 @@ class Periodic:
 class Numbers:
     """Cores, or whole nodes, as one number: what runs, and what is kept as (start, end, how many)."""
 
-    def __init__(self, site: Any, capacity: int, size: int | None) -> None:
+    def __init__(self, site: Site, capacity: int, size: int | None) -> None:
         self.site = site
         self.capacity = capacity
         self.size = size  # the cores of a node
@@ -209,7 +212,7 @@ class Numbers:
     def units(self, job: Job) -> int:
         if self.size is None:
             return job.cores
-        return self.site.ledger.request(job, job.queues[0] if job.queues else None).count or -(-job.cores // self.size)
+        return self.site.vectors.request(job, job.queues[0] if job.queues else None).count or -(-job.cores // self.size)
 
     def free_at(self, time: int) -> int:
         """Now, everybody is still there, if only for this instant."""
@@ -222,21 +225,21 @@ class Numbers:
         return all(self.free_at(step) >= self.units(job) for step in steps)
 
     def earliest(self, job: Job) -> int:
-        now: int = self.site.now
+        now = self.site.now
         ends = {max(other.expected_end, now + 1) for other in self.site.running} | {end for _, end, _ in self.holds}
         return next(time for time in sorted({now} | ends) if self.clear(job, time, time + job.length))
 
 
-def _count(site: Any) -> Numbers | None:
+def _count(site: Site) -> Numbers | None:
     ledger = site.ledger
     if isinstance(ledger, Pool):
         return Numbers(site, ledger.cores, None)
     sizes = {capacity["cores"] for capacity in ledger.capacity}
-    alike = isinstance(ledger, Vectors) and ledger.layout.whole and len(sizes) == 1
+    alike = ledger.layout.whole and len(sizes) == 1
     if alike and ledger.place.name != "contiguous" and all(_any_nodes(site, job) for job in site.jobs):
         return Numbers(site, len(ledger.capacity), sizes.pop())
     return None
 
 
-def _any_nodes(site: Any, job: Job) -> bool:
-    return all(site.ledger.any_serve(site.ledger.request(job, queue)) for queue in job.queues or (None,))
+def _any_nodes(site: Site, job: Job) -> bool:
+    return all(site.vectors.any_serve(site.vectors.request(job, queue)) for queue in job.queues or (None,))

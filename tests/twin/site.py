@@ -7,10 +7,12 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from twin.courses import Course
+from twin.courses import Course, Execution
+from twin.fairshare import FairShare
 from twin.jobs import Accounts, Job
+from twin.leaving import Leaving
 from twin.limits import Limits
 from twin.outages import Outages, read_failing
 from twin.packing import rank_jointly
@@ -23,10 +25,15 @@ from twin.queues import Queues
 from twin.requests import settle_memory
 from twin.rhythm import Periodic
 from twin.slurm import SlurmPasses
+from twin.timeshare import Gang, RoundRobin, Shared, Sharing
 from twin.vectors import Vectors
 from walltime.core.errors import InputError
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.scenario import Cluster
+from walltime.scenario.part import Part
+
+if TYPE_CHECKING:
+    from twin.clock import Clock
 
 TOLD = ("cores", "cores_per_node", "memory_per_node", "memory_per_core", "exclusive")
 """What a job says of itself, and its cluster may change."""
@@ -34,13 +41,14 @@ TOLD = ("cores", "cores_per_node", "memory_per_node", "memory_per_core", "exclus
 CORRECTIONS = tuple(minutes * 60 * SECOND for minutes in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
 """By how much an expected end that is outlived grows, each time; after the last, by twice as much each time."""
 
+SHARED = {"time-shared": RoundRobin, "processor-sharing": Sharing, "gang": Gang}
 RHYTHMS = {"periodic": Periodic, "slurm": SlurmPasses}
 
 
 class Site:
     """A cluster with its queues, limits and outages; `clock` has the time and all jobs."""
 
-    def __init__(self, clock: Any, number: int, cluster: Cluster) -> None:
+    def __init__(self, clock: Clock, number: int, cluster: Cluster) -> None:
         self.clock = clock
         self.number = number
         self.cluster = cluster
@@ -52,7 +60,8 @@ class Site:
         self.queues = Queues(cluster, cluster.scheduler.order.short(), self.accounts, clock.jobs)
         self.estimate = Estimate(cluster.scheduler.estimate.short(), not clock.extend)
         self.outages = Outages(self, cluster, read_failing(cluster, clock.seed), clock.jobs)
-        self.ledger: Any = _make_ledger(self, cluster, clock.seed)
+        self.execution = _make_execution(self, cluster, clock.model)
+        self.ledger = _make_ledger(self, cluster, clock.seed)
         self.limits = Limits(cluster, self.accounts, self.jobs, self.ledger.nodes)
         self.preemption = Preemption(self, cluster)
         self.interrupted = cluster.interrupted
@@ -62,9 +71,9 @@ class Site:
         self.licensed = bool(cluster.licences)
         self.happened = False  # whether something but an arrival has happened since the global scheduler looked
         self.rhythmic = cluster.scheduler.rhythm.name in RHYTHMS
-        self.domains: list[Any] = self.make_domains()
+        self.domains = self.make_domains()
 
-    def make_domains(self) -> list[Any]:
+    def make_domains(self) -> list[Domain] | list[Periodic]:
         """One for queues that share nodes, and one for the jobs of each reservation."""
         count = 1 + max(self.queues.domains.values())
         for booking in self.outages.bookings:
@@ -81,11 +90,17 @@ class Site:
 
     @property
     def now(self) -> int:
-        return int(self.clock.now)
+        return self.clock.now
 
     @property
     def unseen(self) -> int:
-        return int(self.clock.unseen)
+        return self.clock.unseen
+
+    @property
+    def vectors(self) -> Vectors:
+        """The ledger, where there are nodes."""
+        assert isinstance(self.ledger, Vectors)
+        return self.ledger
 
     def node_set(self, job: Job, queue: str | None) -> set[int]:
         """The nodes on which the job may run: those of its reservation, or of the queue."""
@@ -98,6 +113,7 @@ class Site:
         """When something happens to a running job, or to one that pauses, by the passing of time alone."""
         times = [job.expected_end for job in self.running]
         own = (time for job in self.running for time in (job.own_end, job.kill_at, job.leave_at))
+        times += [] if self.execution is None else self.execution.times()
         return times + [time for time in own if time is not None] + [time for time, _ in self.paused]
 
     def wakes(self) -> list[int]:
@@ -113,7 +129,7 @@ class Site:
 
     def ticks(self) -> list[int]:
         """The next passes of a periodic rhythm."""
-        return [time for domain in self.domains if self.rhythmic for time in domain.times()]
+        return [time for domain in self.domains if isinstance(domain, Periodic) for time in domain.times()]
 
     def is_hopeless(self, job: Job) -> bool:
         """Whether the job is bound to a reservation in which it can never run any more, or has had all its chances."""
@@ -124,6 +140,8 @@ class Site:
     def end_jobs(self) -> None:
         """Ends; then kills, and expected ends that are outlived; of one kind in order of entry."""
         now = self.now
+        if self.execution is not None:
+            self.execution.advance()
         for job in in_turn(job for job in self.running if job.own_end == now):
             self.leave(job, "completed")
         for job in in_turn(job for job in self.running if now in (job.kill_at, job.expected_end)):
@@ -231,7 +249,7 @@ class Site:
             if job.accrued is None and self.limits.lets_accrue(job, self.queue):
                 job.accrued = self.now
 
-    def stand_in(self, job: Job) -> Any:
+    def stand_in(self, job: Job) -> Job:
         """What an order is asked about: the job, or its workflow."""
         return self.clock.gates.pilots.stand_in(job, self.estimate.of)
 
@@ -259,9 +277,19 @@ class Site:
         job.leave_at = None
         self.running.remove(job)
         self.stopped[job.domain] += 1
-        for order in self.fair_orders():
-            order.fair.stopped(job, self.now)
+        for fair in self.fair_shares():
+            fair.stopped(job, self.now)
+        if self.execution is not None:
+            self.execution.drop(job)
         self.ledger.drop(job)
+        self.touch(job)
+
+    def shrink(self, job: Job, gone: set[int]) -> None:
+        """The job gives back some of its nodes, and runs on."""
+        job.course.pause(self.now, "running")
+        job.course.since = self.now
+        job.shares = [(node, cores) for node, cores in job.shares if node not in gone]
+        job.taken = {node: amounts for node, amounts in job.taken.items() if node not in gone}
         self.touch(job)
 
     def touch(self, job: Job) -> None:
@@ -323,9 +351,9 @@ class Site:
 
     # ---- what a pass asks and does
 
-    def fair_orders(self) -> list[Any]:
-        """Orders that look at who has used what."""
-        return [order for _, order in self.queues.orders if order.fair is not None]
+    def fair_shares(self) -> list[FairShare]:
+        """Of the orders that look at who has used what."""
+        return [order.fair for _, order in self.queues.orders if order.fair is not None]
 
     def schedule(self, woken: bool = False) -> None:
         """Passes over all domains, and again where one of them has let somebody into another."""
@@ -335,7 +363,7 @@ class Site:
             self.rank()
             for domain in self.domains:
                 domain.schedule()
-        while not self.rhythmic and any(domain.has_reason() for domain in self.domains):
+        while any(isinstance(domain, Domain) and domain.has_reason() for domain in self.domains):
             self.rank()
             for domain in self.domains:
                 domain.schedule()
@@ -343,8 +371,8 @@ class Site:
 
     def rank(self) -> None:
         """Keys that change with time, anew."""
-        for order in self.fair_orders():
-            if order.fair.renew(self.now):
+        for fair in self.fair_shares():
+            if fair.renew(self.now):
                 for domain in self.domains:
                     domain.shuffled = True
         if any(order.dynamic or order.fair is not None for _, order in self.queues.orders):
@@ -402,18 +430,21 @@ class Site:
 
     def set_going(self, job: Job, speed: Fraction) -> None:
         self.running.append(job)
-        for order in self.fair_orders():
-            order.fair.started(job, self.now)
+        for fair in self.fair_shares():
+            fair.started(job, self.now)
         job.expected_end = self.now + job.wanted
         job.kill_at = None if self.clock.extend else self.kill_time(job)
         job.state, job.rest = "running", None
         job.own_end = job.course.begin(self.now, speed)
+        if self.execution is not None:
+            job.own_end = None
+            self.execution.begin(job)
 
     def kill_time(self, job: Job) -> int:
         """When the job, which begins or goes on, is killed: at the first look at limits once it has had its time."""
         over, step = self.clock.overtime, self.clock.limit_check
         if not over and not step:
-            return int(self.now + job.limit)
+            return self.now + job.limit
         time = max(self.now, self.now + job.requested - job.course.used - job.course.elapsed + over)
         return int(-(-time // step) * step if step else time)
 
@@ -430,11 +461,11 @@ class Site:
 
     @property
     def cores(self) -> int:
-        return int(self.ledger.cores)
+        return self.ledger.cores
 
     @property
     def free(self) -> int:
-        return int(self.ledger.free())
+        return self.ledger.free()
 
     @property
     def speed(self) -> float:
@@ -468,10 +499,11 @@ class Site:
         self.rank()
         mine = job if job in self.queue else self.as_if_queued(job)
         domain, holds = self.domains[mine.domain], self.ledger.holds
+        assert isinstance(domain, Domain)
         self.ledger.holds = list(holds) if domain.name == "conservative" else []
         try:
             promised = domain.hold_of(mine)
-            return int(self.plan(domain, mine)) if promised is None else max(self.now, promised.start)
+            return self.plan(domain, mine) if promised is None else max(self.now, promised.start)
         finally:
             self.ledger.holds = holds
 
@@ -510,13 +542,23 @@ def _place(job: Job) -> tuple[int, Any]:
     return job.tier, job.rank
 
 
-def _make_ledger(site: Site, cluster: Cluster, seed: int) -> Any:
+def _make_execution(site: Site, cluster: Cluster, model: Part) -> Execution | None:
+    layout = cluster.layout()
+    if model.name == "programs":
+        return Leaving(site)
+    if model.name not in SHARED or layout is None:
+        return None
+    return SHARED[model.name](site, layout, model.parameters)
+
+
+def _make_ledger(site: Site, cluster: Cluster, seed: int) -> Pool | Vectors:
     layout = cluster.layout()
     if layout is None:
         if cluster.cores is None:
             raise InputError("the cluster has no size", value=cluster.name)
         return Pool(site, cluster.cores)
     usual = "consecutive" if cluster.scheduler.rhythm.name == "slurm" else "best-fit"
+    usual = "even" if isinstance(site.execution, Shared) else usual
     name = usual if cluster.scheduler.place is None else cluster.scheduler.place.name
     own = {queue: rule.place.name for queue, rule in cluster.queues.items() if rule.place is not None}
     for one in (name, *own.values()):

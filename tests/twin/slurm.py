@@ -27,11 +27,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twin.jobs import Job
+from twin.requests import Request, Rooms
 from twin.rhythm import Periodic
 from walltime.core.time import SECOND
+
+if TYPE_CHECKING:
+    from twin.site import Site
 
 OWN = {
     "batch_sched_delay": 3,
@@ -60,7 +64,7 @@ LIKE: dict[str, Callable[[Job, str | None], Any]] = {
 class SlurmPasses(Periodic):
     """The passes of one domain."""
 
-    def __init__(self, site: Any, number: int, backfill: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    def __init__(self, site: Site, number: int, backfill: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         own = {name: value for name, value in given.items() if name not in OWN}
         super().__init__(site, number, {"name": backfill["name"]}, own)
         self.told = OWN | {"bf_max_job_user": 0} | dict(given)
@@ -151,20 +155,20 @@ class SlurmPasses(Periodic):
 
     def nodes_of(self, queue: str | None) -> set[int]:
         own = self.site.queues.node_set(queue)
-        return set(range(len(self.site.ledger.capacity))) if own is None else set(own)
+        return set(range(len(self.site.vectors.capacity))) if own is None else set(own)
 
     def least(self, job: Job, queue: str | None) -> int:
-        return self.site.ledger.request(job, queue).count or 1
+        return self.site.vectors.request(job, queue).count or 1
 
     def holds(self, job: Job, queue: str | None, nodes: set[int], running: list[Job]) -> bool:
         """Whether the nodes have room for the job beside these running ones."""
         request, rooms = self.rooms(job, queue, nodes, running)
         if request.count is None:
-            return bool(sum(request.offers(rooms)) >= request.cores)
-        return bool(self.site.ledger.place.suits(request.suitable(rooms), request.count))
+            return sum(request.offers(rooms)) >= request.cores
+        return self.site.vectors.place.suits(request.suitable(rooms), request.count)
 
-    def rooms(self, job: Job, queue: str | None, nodes: set[int], running: list[Job]) -> tuple[Any, Any]:
-        ledger = self.site.ledger
+    def rooms(self, job: Job, queue: str | None, nodes: set[int], running: list[Job]) -> tuple[Request, Rooms]:
+        ledger = self.site.vectors
         request = ledger.request(job, queue)
         rooms = ledger.rooms(request, [ledger.seen_by(job, running)])
         return request, [room if node in nodes else None for node, room in enumerate(rooms)]
@@ -172,11 +176,11 @@ class SlurmPasses(Periodic):
     def holds_idle(self, job: Job, queue: str | None, nodes: set[int]) -> bool:
         request, rooms = self.rooms(job, queue, nodes, [])
         if request.count is None:
-            return bool(sum(request.offers(rooms)) >= request.cores)
-        return bool(len(request.suitable(rooms)) >= request.count)
+            return sum(request.offers(rooms)) >= request.cores
+        return len(request.suitable(rooms)) >= request.count
 
     def licensed(self, job: Job, queue: str | None) -> bool:
-        ledger = self.site.ledger
+        ledger = self.site.vectors
         for name, wanted in ledger.request(job, queue).licences.items():
             used = sum(ledger.licences_of(other).get(name, 0) for other in self.site.running)
             if used + wanted > ledger.layout.licences.get(name, 0):
@@ -185,7 +189,7 @@ class SlurmPasses(Periodic):
 
     def start_on(self, job: Job, queue: str | None, nodes: set[int]) -> bool:
         """Start the job on some of these nodes, if it fits there now."""
-        ledger = self.site.ledger
+        ledger = self.site.vectors
         ledger.usable = nodes
         fits = ledger.fits(job, queue)
         if fits:
@@ -355,13 +359,13 @@ class SlurmPasses(Periodic):
 
     def will_run(self, job: Job, queue: str | None, usable: set[int], brief: bool) -> int | None:
         """When the usable nodes have room for the job, by what runs; on which of them it would be is in `nodes`."""
-        now: int = self.site.now
+        now = self.site.now
         left = list(self.site.running)
         if self.holds(job, queue, usable, left):
             return self.choose(job, queue, usable, left, now)
         if brief:
             return None
-        whole = self.site.ledger.layout.whole
+        whole = self.site.vectors.layout.whole
         window, limit, untried = 30 * SECOND, None, None
         ends = sorted(left, key=lambda other: (other.expected_end, other.row))  # as the controller lists them
         for place, other in enumerate(ends):
@@ -387,10 +391,10 @@ class SlurmPasses(Periodic):
         """Where it would be at that time, when all who are expected to end by then have gone."""
         running = [other for other in left if time == self.site.now or other.expected_end > time]
         request, rooms = self.rooms(job, queue, usable, running)
-        place = self.site.ledger.place_of(queue)
+        place = self.site.vectors.place_of(queue)
         if request.count is None:
             self.nodes = {node for node, _ in place.spread(request.offers(rooms), request.cores, job.row)}
         else:
-            free = {node: rooms[node]["cores"] for node in request.suitable(rooms)}
+            free = {node: room["cores"] for node in request.suitable(rooms) if (room := rooms[node]) is not None}
             self.nodes = set(place.pick(list(free), request.count, free, job.row))
         return time

@@ -1,12 +1,24 @@
-"""Slow and obvious twins of the models that share time: round robin a microsecond at a time, processor sharing in
-exact fractions. They are told who started when and where, and tell who ends when."""
+"""Tasks that share the time of their nodes, in the slow twin: round robin a microsecond at a time, processor sharing in
+exact fractions, and rows that take turns. As long as a job runs, the clock stops at every microsecond.
+
+No job is interrupted here, and what a meeting takes is never drawn.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from twin.courses import Execution
+from twin.jobs import Job
+from walltime.cluster.nodes import FULL_SPEED, Layout
+from walltime.core.time import microseconds
+
+if TYPE_CHECKING:
+    from twin.site import Site
 
 NOISE = Fraction(1, 1000)
 
@@ -14,147 +26,163 @@ NOISE = Fraction(1, 1000)
 @dataclass(frozen=True)
 class Node:
     cores: int
-    speed: Fraction = Fraction(1)
-    quantum: int = 1
-    switch: int = 0
-    sync: int = 0
+    speed: Fraction
+    quantum: int
+    switch: int
+    sync: int
 
     def need(self, work: int) -> int:
         return math.ceil(work / self.speed)
 
 
-@dataclass
+@dataclass(eq=False)
 class Task:
     node: int
+    quantum: int
     want: str = "nothing"  # or "compute", "spin"
-    left: int = 0
-    quantum: int = 0
+    left: Fraction = Fraction(0)
     over: int = 0
     running: bool = False
-    finish: Fraction | None = None
-    """Of processor sharing: when it left the cpu."""
 
 
-@dataclass
-class Job:
-    start: int
-    work: int
-    nodes: Sequence[int]
-    kind: str = "sequential"
-    step: int = 1
-    delay: int = 0
-    spin: bool = False
-    done: int = 0
-    burst: int = 0
-    resumes: int | None = None
-    """When the meeting is over; None: no meeting."""
-    opening: bool = False
-    end: int | None = None
-    tasks: list[Task] = field(default_factory=list)
+class Team:
+    """The tasks of a running job, and how far they are. `given` are the parameters of the model: how the tasks of jobs
+    meet whose profile tells nothing else."""
 
-    @property
-    def alone(self) -> bool:
-        return len(self.tasks) == 1
+    def __init__(self, job: Job, nodes: list[Node], given: Mapping[str, Any]) -> None:
+        assert job.run_time is not None
+        kind, *options = (job.profile or str(given.get("tasks", "sequential"))).split()
+        said = dict(given) | dict(option.split("=") for option in options if "=" in option)
+        waiting = next((option for option in options if "=" not in option), said.get("waiting"))
+        self.job = job
+        self.places = [node for node, cores in job.shares for _ in range(cores)]
+        self.tasks = [Task(node, nodes[node].quantum) for node in self.places]
+        self.meets = kind != "sequential" and len(self.tasks) > 1
+        self.opens = self.meets and kind == "master-slave"
+        self.step = microseconds(float(said.get("step", 1))) if self.meets and kind == "lock-step" else job.run_time
+        self.spins = self.meets and waiting == "spin"
+        self.meeting = 0
+        if self.meets:
+            self.meeting = microseconds(float(said.get("delay", 0))) + max(nodes[node].sync for node in self.places)
+        self.left = job.run_time
+        self.burst = 0
+        self.resumes: int | None = None
+        """When the meeting is over; None: no meeting."""
+        self.over = False
 
-    def meeting(self, nodes: Sequence[Node]) -> int:
-        if self.alone or self.kind == "sequential":
-            return 0
-        return self.delay + max(nodes[task.node].sync for task in self.tasks)
 
+class Shared(Execution):
+    """What the models have in common. A subclass lets a microsecond pass."""
 
-class Twin:
-    """What both models share: bursts and meetings. A subclass plays the nodes."""
+    def __init__(self, site: Site, layout: Layout, given: Mapping[str, Any]) -> None:
+        super().__init__(site)
+        self.given = given
+        durations = (("quantum", 0.1), ("switch_cost", 0), ("sync_delay", 0))
+        columns = [layout.durations(name, given.get(name, usual)).tolist() for name, usual in durations]
+        speeds = [Fraction(pace, FULL_SPEED) for pace in layout.pace().tolist()]
+        self.nodes = [Node(*one) for one in zip(layout.processors().tolist(), speeds, *columns, strict=True)]
+        self.teams: list[Team] = []
+        self.now = 0  # it has been played so far
 
-    def __init__(self, nodes: Sequence[Node], jobs: Sequence[Job]) -> None:
-        self.nodes, self.jobs, self.now = nodes, jobs, 0
-        self.lines: list[list[Task]] = [[] for _ in nodes]
+    def times(self) -> list[int]:
+        return [self.now + 1] if self.teams else []
 
     def begin(self, job: Job) -> None:
-        job.tasks = [Task(node, quantum=self.nodes[node].quantum) for node in job.nodes]
-        for task in job.tasks:
-            self.lines[task.node].append(task)
-        if job.kind == "master-slave" and job.meeting(self.nodes) > 0:
-            job.resumes, job.opening = self.now + job.meeting(self.nodes), True
-        else:
-            self.proceed(job)
-
-    def proceed(self, job: Job) -> None:
-        job.burst = job.work - job.done
-        if job.kind == "lock-step" and not job.alone:
-            job.burst = min(job.burst, job.step)
-        job.resumes, job.opening = None, False
-        for task in job.tasks:
-            task.want, task.left = "compute", self.nodes[task.node].need(job.burst)
-            self.wants_cpu(task)
-
-    def wants_cpu(self, task: Task) -> None:
-        """The task begins a burst."""
-
-    def look(self, job: Job) -> bool:
-        """Whether something happens to the job at this instant; it is asked again until nothing does."""
-        if job.end is not None or job.start > self.now or not job.tasks:
-            return False
-        if job.resumes is not None:
-            if job.resumes > self.now:
-                return False
-            if not job.opening and job.done == job.work:
-                job.end = self.now
-                for task in job.tasks:
-                    self.lines[task.node] = [other for other in self.lines[task.node] if other is not task]
-                return True
-            self.proceed(job)
-            return True
-        changed = False
-        for task in job.tasks:
-            if task.want == "compute" and self.has_done(task):
-                task.want = "spin" if job.spin and job.kind != "sequential" and not job.alone else "nothing"
-                if task.want == "nothing":
-                    task.running = False
-                changed = True
-        if all(task.want != "compute" for task in job.tasks):
-            job.done += job.burst
-            job.resumes = self.now + job.meeting(self.nodes)
-            return True
-        return changed
-
-    def has_done(self, task: Task) -> bool:
-        return task.left == 0
-
-    def instant(self) -> None:
+        team = Team(job, self.nodes, self.given)
+        self.teams.append(team)
+        self.enter(team)
         self.look_at_all()
-        for job in self.jobs:
-            if job.start == self.now and not job.tasks:
-                self.begin(job)
+
+    def drop(self, job: Job) -> None:
+        for team in [team for team in self.teams if team.job is job]:
+            self.teams.remove(team)
+            self.forget(team)
+
+    def advance(self) -> None:
+        if self.teams and self.now < self.site.now:
+            self.play()
+        self.now = self.site.now
         self.look_at_all()
 
     def look_at_all(self) -> None:
-        changed = True
-        while changed:
-            changed = any(tuple(self.look(job) for job in self.jobs))
+        while any([self.look(team) for team in self.teams if team.job.own_end is None]):  # noqa: C419 each is looked at
+            pass
 
-    def run(self) -> list[int]:
-        """When each job ends."""
-        while any(job.end is None for job in self.jobs):
-            self.instant()
-            self.play()
-        return [job.end for job in self.jobs if job.end is not None]
+    def enter(self, team: Team) -> None:
+        """The job starts."""
+        raise NotImplementedError
+
+    def forget(self, team: Team) -> None:
+        """The job has ended."""
+        raise NotImplementedError
+
+    def look(self, team: Team) -> bool:
+        """Whether something happens to the job at this instant; it is asked again until nothing does."""
+        raise NotImplementedError
 
     def play(self) -> None:
-        """Let time pass to the next instant."""
+        """Let a microsecond pass."""
         raise NotImplementedError
 
 
-class RoundRobin(Twin):
-    """Every microsecond the first of each line run; who has used up its quantum goes to the end."""
+class Lines(Shared):
+    """Tasks go from burst to meeting; those of a node stand in line."""
+
+    def __init__(self, site: Site, layout: Layout, given: Mapping[str, Any]) -> None:
+        super().__init__(site, layout, given)
+        self.lines: list[list[Task]] = [[] for _ in self.nodes]
+
+    def enter(self, team: Team) -> None:
+        for task in team.tasks:
+            self.lines[task.node].append(task)
+        if team.opens and team.meeting > 0:
+            team.resumes = self.site.now + team.meeting
+        else:
+            self.proceed(team)
+
+    def forget(self, team: Team) -> None:
+        for task in team.tasks:
+            self.lines[task.node].remove(task)
+
+    def proceed(self, team: Team) -> None:
+        team.burst = min(team.left, team.step)
+        team.resumes = None
+        for task in team.tasks:
+            task.want, task.left = "compute", Fraction(self.nodes[task.node].need(team.burst))
+
+    def look(self, team: Team) -> bool:
+        if team.resumes is not None:
+            if team.resumes > self.site.now:
+                return False
+            if team.over:
+                team.job.own_end = self.site.now
+            else:
+                self.proceed(team)
+            return True
+        changed = False
+        for task in team.tasks:
+            if task.want == "compute" and task.left <= 0:
+                task.want = "spin" if team.spins else "nothing"
+                task.running = task.running and team.spins
+                changed = True
+        if all(task.want != "compute" for task in team.tasks):
+            team.left -= team.burst
+            team.over = team.left == 0
+            team.resumes = self.site.now + team.meeting
+            return True
+        return changed
+
+
+class RoundRobin(Lines):
+    """Every microsecond the first of each line run; a task that has used up its quantum goes to the end."""
 
     def play(self) -> None:
         for node, line in zip(self.nodes, self.lines, strict=True):
             first = [task for task in line if task.want != "nothing"][: node.cores]
             for task in line:
-                chosen = any(task is other for other in first)
-                if chosen and not task.running:
+                if task in first and not task.running:
                     task.over = node.switch
-                task.running = chosen
+                task.running = task in first
             for task in first:
                 if task.over > 0:
                     task.over -= 1
@@ -163,97 +191,76 @@ class RoundRobin(Twin):
                     task.quantum -= 1
             for task in [task for task in line if task.quantum == 0]:
                 task.quantum = node.quantum
-                line[:] = [*(other for other in line if other is not task), task]
-        self.now += 1
+                line.remove(task)
+                line.append(task)
 
 
-class Sharing(Twin):
+class Sharing(Lines):
     """All tasks at once, each at min(1, cores / tasks) of a core; in fractions, from whole microsecond to the next."""
-
-    def __init__(self, nodes: Sequence[Node], jobs: Sequence[Job]) -> None:
-        super().__init__(nodes, jobs)
-        self.rest: dict[int, Fraction] = {}
-
-    def wants_cpu(self, task: Task) -> None:
-        self.rest[id(task)] = Fraction(task.left)
-
-    def has_done(self, task: Task) -> bool:
-        return self.rest[id(task)] <= 0
 
     def play(self) -> None:
         for node, line in zip(self.nodes, self.lines, strict=True):
-            clock = Fraction(self.now)
-            while True:
+            passed = Fraction(0)
+            while passed < 1:
                 spinning = sum(task.want == "spin" for task in line)
-                active = [task for task in line if task.want == "compute" and self.rest[id(task)] > 0]
+                active = [task for task in line if task.want == "compute" and task.left > 0]
                 if not active:
                     break
                 rate = min(Fraction(1), Fraction(node.cores, len(active) + spinning))
-                least = min(self.rest[id(task)] for task in active)
-                passed = min(least / rate, self.now + 1 + NOISE - clock)
-                if clock + least / rate > self.now + 1 + NOISE:
-                    passed = self.now + 1 - clock
+                length = min(task.left for task in active) / rate
+                if passed + length > 1 + NOISE:
+                    length = 1 - passed
                 for task in active:
-                    self.rest[id(task)] -= passed * rate
-                clock += passed
-                if clock >= self.now + 1:
-                    break
-        self.now += 1
+                    task.left -= length * rate
+                passed += length
 
 
-class Gang(Twin):
+class Gang(Shared):
     """Every microsecond the row whose turn it is moves on, unless the slot has only just begun."""
 
-    def __init__(self, nodes: Sequence[Node], jobs: Sequence[Job], slot: int, switch: int) -> None:
-        super().__init__(nodes, jobs)
-        self.slot, self.switch = slot, switch
-        self.rows: list[list[Job]] = []
+    def __init__(self, site: Site, layout: Layout, given: Mapping[str, Any]) -> None:
+        super().__init__(site, layout, given)
+        self.slot, self.switch = microseconds(given.get("slot", 1)), microseconds(given.get("switch_cost", 0))
+        self.rows: list[list[Team]] = []
         self.turn = self.passed = 0
-        self.needs: dict[int, int] = {}
+        self.needs: dict[Team, int] = {}
 
-    def need(self, job: Job) -> int:
+    def need(self, team: Team) -> int:
         """What the job takes alone: burst by burst, each as long as on its slowest node, and the meetings."""
-        meets = job.kind != "sequential" and len(job.nodes) > 1
-        meeting = job.delay + max(self.nodes[node].sync for node in job.nodes) if meets else 0
-        layers = {node: -(-list(job.nodes).count(node) // self.nodes[node].cores) for node in job.nodes}
-        total, left = meeting if job.kind == "master-slave" else 0, job.work
+        layers = {node: -(-team.places.count(node) // self.nodes[node].cores) for node in team.places}
+        total, left = team.meeting if team.opens else 0, team.left
         while True:
-            burst = min(left, job.step) if job.kind == "lock-step" and meets else left
-            total += max(layers[node] * self.nodes[node].need(burst) for node in job.nodes) + meeting
+            burst = min(left, team.step)
+            total += max(layers[node] * self.nodes[node].need(burst) for node in team.places) + team.meeting
             left -= burst
             if not left:
                 return total
 
-    def fits(self, row: list[Job], job: Job) -> bool:
-        for node in set(job.nodes):
-            used = sum(list(other.nodes).count(node) for other in row)
-            if used and used + list(job.nodes).count(node) > self.nodes[node].cores:
+    def fits(self, row: list[Team], team: Team) -> bool:
+        for node in set(team.places):
+            used = sum(other.places.count(node) for other in row)
+            if used and used + team.places.count(node) > self.nodes[node].cores:
                 return False
         return True
 
-    def instant(self) -> None:
-        self.let_go()
-        for job in self.jobs:
-            if job.start == self.now and id(job) not in self.needs:
-                self.needs[id(job)] = self.need(job)
-                row = next((row for row in self.rows if self.fits(row, job)), None)
-                if row is None:
-                    row = []
-                    self.rows.append(row)
-                    if len(self.rows) == 2:
-                        self.turn, self.passed = 0, self.switch
-                row.append(job)
-        self.let_go()
+    def enter(self, team: Team) -> None:
+        self.needs[team] = self.need(team)
+        row = next((row for row in self.rows if self.fits(row, team)), None)
+        if row is None:
+            row = []
+            self.rows.append(row)
+            if len(self.rows) == 2:
+                self.turn, self.passed = 0, self.switch
+        row.append(team)
 
-    def let_go(self) -> None:
-        for job in self.jobs:
-            if id(job) in self.needs and job.end is None and self.needs[id(job)] <= 0:
-                self.leave(job)
+    def look(self, team: Team) -> bool:
+        if self.needs[team] <= 0:
+            team.job.own_end = self.site.now
+        return False
 
-    def leave(self, job: Job) -> None:
-        job.end = self.now
-        place = next(place for place, row in enumerate(self.rows) if any(job is other for other in row))
-        self.rows[place] = [other for other in self.rows[place] if other is not job]
+    def forget(self, team: Team) -> None:
+        place = next(place for place, row in enumerate(self.rows) if team in row)
+        self.rows[place].remove(team)
         if not self.rows[place]:
             self.rows.pop(place)
             if place < self.turn:
@@ -262,14 +269,11 @@ class Gang(Twin):
                 self.passed, self.turn = 0, self.turn % max(len(self.rows), 1)
 
     def play(self) -> None:
-        self.now += 1
         if len(self.rows) == 1:
             self.passed, self.turn = 0, 0
-        if not self.rows:
-            return
         if len(self.rows) == 1 or self.passed >= self.switch:
-            for job in self.rows[self.turn]:
-                self.needs[id(job)] -= 1
+            for team in self.rows[self.turn]:
+                self.needs[team] -= 1
         if len(self.rows) > 1:
             self.passed += 1
             if self.passed == self.slot:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from walltime.core.errors import InputError
 from walltime.core.random import uniforms
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import MISSING, Workload
+from walltime.scenario.users import Users as Rules
+
+if TYPE_CHECKING:
+    from twin.jobs import Job
 
 GONE = ("completed", "timeout", "failed", "cancelled", "rejected")
 HOUR = 3600 * SECOND
@@ -26,7 +30,7 @@ class Batch:
     """Jobs that one user submitted without waiting for them, and what that was after."""
 
     user: int
-    jobs: list[Any]
+    jobs: list[Job]
     start: int
     end: int
     reacts_to: Batch | None = None
@@ -47,7 +51,7 @@ class Session:
 class Users:
     """`rules` are a scenario's `users`, in the modes `feedback` and `alea`."""
 
-    def __init__(self, workload: Workload, jobs: list[Any], rules: Any, seed: int) -> None:
+    def __init__(self, workload: Workload, jobs: list[Job], rules: Rules, seed: int) -> None:
         if rules.files is not None or rules.population is not None or rules.reactions:
             raise InputError("the twin does not know such users", value=rules.mode)
         self.workload = workload
@@ -59,7 +63,7 @@ class Users:
         self.by_hours = rules.hours == "own"
         self.came: dict[int, int] = {}
         self.batches: list[Batch] = []
-        people: dict[int, list[Any]] = {}
+        people: dict[int, list[Job]] = {}
         for job in jobs:
             user = int(workload.column("user")[job.row])
             if user == MISSING:
@@ -80,7 +84,7 @@ class Users:
             for batch in self.batches:
                 batch.think = batch.gap = 0
 
-    def recorded_end(self, job: Any) -> int:
+    def recorded_end(self, job: Job) -> int:
         """When the job left in the log."""
         run, cancel, wait = (
             int(self.workload.column(name)[job.row]) for name in ("run_time", "cancel", "recorded_wait")
@@ -90,12 +94,12 @@ class Users:
             return max(cancel, submit)
         return submit + (max(wait, 0) if self.waits else 0) + max(run, 0)
 
-    def batch(self, user: int, jobs: list[Any]) -> Batch:
+    def batch(self, user: int, jobs: list[Job]) -> Batch:
         start = min(job.submit for job in jobs)
         end = max(self.recorded_end(job) for job in jobs)
         return Batch(user, jobs, start, end, offsets=[job.submit - start for job in jobs])
 
-    def cut(self, user: int, jobs: list[Any]) -> list[Batch]:
+    def cut(self, user: int, jobs: list[Job]) -> list[Batch]:
         """The user's batches."""
         groups = [[jobs[0]]]
         for before, job in pairwise(jobs):
@@ -107,7 +111,7 @@ class Users:
                 groups.append([job])
         return [self.batch(user, group) for group in groups]
 
-    def same_array(self, one: Any, other: Any) -> bool:
+    def same_array(self, one: Job, other: Job) -> bool:
         for name in ("array", "workflow"):
             first, second = (int(self.workload.column(name)[job.row]) for job in (one, other))
             if first == second != MISSING:
@@ -197,7 +201,7 @@ class Users:
             self.current[user] = current
         return max(time, current.first)
 
-    def left(self, job: Any) -> int:
+    def left(self, job: Job) -> int:
         return int(self.came[job.row] if job.end is None else job.end)
 
     def at_work(self, user: int, time: int) -> int:

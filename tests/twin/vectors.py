@@ -21,39 +21,25 @@ reservation.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twin.jobs import Job, Shares
 from twin.outages import Block
 from twin.places import Place, fill, find_run
+from twin.pool import Hold
 from twin.requests import Request, Rooms, as_asked_in, make_request, said
 from walltime.cluster.nodes import FULL_SPEED, UNCOUNTED, Layout
 from walltime.core.errors import EngineError
 
+if TYPE_CHECKING:
+    from twin.site import Site
+
 Taken = dict[int, dict[str, int]]
 FOR_EVER = 1 << 61
-
-
-@dataclass(eq=False)
-class Hold:
-    """What is kept for a waiting job on each node, and of licences, from `start` up to but without `end`."""
-
-    job: Job
-    queue: str | None
-    start: int
-    end: int
-    taken: Taken
-    cores: int = 0  # of a hold without names: so many, on any of `nodes`
-    nodes: frozenset[int] = frozenset()
-
-    def covers(self, time: int) -> bool:
-        return self.start <= time < self.end
-
-    def meets(self, start: int, end: int, nodes: frozenset[int]) -> bool:
-        return self.start < end and self.end > start and not nodes.isdisjoint(self.nodes or self.taken)
 
 
 @dataclass(eq=False)
@@ -64,10 +50,14 @@ class Elsewhere:
     job: Job
 
 
+Occupant = Job | Hold | Elsewhere | Block
+"""What may keep a job from a node."""
+
+
 class Vectors:
     """The nodes; `site` has the clock, the running jobs and the queues' node sets."""
 
-    def __init__(self, site: Any, layout: Layout, place: Place, own: dict[str, Place], named: bool) -> None:
+    def __init__(self, site: Site, layout: Layout, place: Place, own: dict[str, Place], named: bool) -> None:
         self.site = site
         self.named = named  # whether every reservation has names
         self.layout = layout
@@ -103,12 +93,13 @@ class Vectors:
 
     # ---- what is left
 
-    def others(self, job: Job, start: int, running: list[Job]) -> list[list[Any]]:
+    def others(self, job: Job, start: int, running: list[Job]) -> list[list[Occupant]]:
         """Who is there beside the job, at its start and at each later moment at which a hold or a block begins."""
         holds = [hold for hold in self.holds if hold.job is not job]
         blocks = self.site.outages.blocks(job)
         moments = {start: running}
-        for later in (*holds, *blocks):
+        begins: list[Hold | Block] = [*holds, *blocks]
+        for later in begins:
             if start < later.start < start + job.length:
                 moments[later.start] = self.running_at(later.start)
         return [
@@ -116,7 +107,7 @@ class Vectors:
             for moment, then in moments.items()
         ]
 
-    def seen_by(self, job: Job, others: list[Any]) -> list[Any]:
+    def seen_by(self, job: Job, others: Sequence[Job | Hold]) -> list[Occupant]:
         """Running jobs and holds, as far as they concern the job."""
         jobs = [other.job if isinstance(other, Hold) else other for other in others]
         return [
@@ -127,14 +118,14 @@ class Vectors:
     def away(self, blocks: list[Block], time: int) -> list[Block]:
         return [block for block in blocks if block.covers(time)]
 
-    def left(self, node: int, others: list[Any]) -> dict[str, int]:
+    def left(self, node: int, others: Sequence[Occupant]) -> dict[str, int]:
         """What they leave on the node; memory that is not told never runs out."""
         return {
             name: most if most == UNCOUNTED else most - sum(taken_by(other, node).get(name, 0) for other in others)
             for name, most in self.capacity[node].items()
         }
 
-    def room(self, node: int, request: Request, moments: list[list[Any]]) -> dict[str, int] | None:
+    def room(self, node: int, request: Request, moments: list[list[Occupant]]) -> dict[str, int] | None:
         """What the job may have on the node for all of its time; None where it may have nothing."""
         if node not in request.node_set or (self.usable is not None and node not in self.usable):
             return None
@@ -146,10 +137,10 @@ class Vectors:
         lefts = [self.left(node, others) for others in moments]
         return {name: min(left[name] for left in lefts) for name in self.names}
 
-    def rooms(self, request: Request, moments: list[list[Any]]) -> list[dict[str, int] | None]:
+    def rooms(self, request: Request, moments: list[list[Occupant]]) -> list[dict[str, int] | None]:
         return [self.room(node, request, moments) for node in range(len(self.capacity))]
 
-    def suits(self, request: Request, moments: list[list[Any]]) -> bool:
+    def suits(self, request: Request, moments: list[list[Occupant]]) -> bool:
         for name, wanted in request.licences.items():
             for others in moments:
                 in_use = sum(self.licences_of(other).get(name, 0) for other in others)
@@ -162,7 +153,7 @@ class Vectors:
             return request.finds(rooms)
         return self.place.suits(request.suitable(rooms), request.count)
 
-    def licences_of(self, other: Any) -> dict[str, int]:
+    def licences_of(self, other: Occupant) -> dict[str, int]:
         if isinstance(other, Block):
             return {}
         job: Job = other.job if isinstance(other, Hold | Elsewhere) else other
@@ -221,7 +212,7 @@ class Vectors:
             room = self.room(node, request, moments)
             if room is None or any(room[name] < amount for name, amount in amounts.items() if name in room):
                 return False
-        return bool(self.site.outages.inside(job, self.site.now))
+        return self.site.outages.inside(job, self.site.now)
 
     def take(self, job: Job, queue: str | None) -> Fraction:
         """The job starts on the nodes that the placement chooses; returns how fast they are."""
@@ -412,14 +403,15 @@ class Vectors:
             named = Hold(hold.job, hold.queue, hold.start, hold.end, self.taken(request, shares))
             self.holds = [named if other is hold else other for other in self.holds]
 
-    def others_while(self, hold: Hold) -> list[list[Any]]:
+    def others_while(self, hold: Hold) -> list[list[Occupant]]:
         """As `others`, for as long as the hold lasts."""
         blocks = self.site.outages.blocks(hold.job)
         kept = [other for other in self.holds if other is not hold]
-        moments = [hold.start, *(other.start for other in (*kept, *blocks) if hold.start < other.start < hold.end)]
+        begins = [*(other.start for other in kept), *(block.start for block in blocks)]
+        moments = [hold.start, *(begin for begin in begins if hold.start < begin < hold.end)]
         found = []
         for moment in sorted(moments):
-            there = [*self.running_at(moment), *(other for other in kept if other.covers(moment))]
+            there: list[Job | Hold] = [*self.running_at(moment), *(other for other in kept if other.covers(moment))]
             found.append([*self.seen_by(hold.job, there), *self.away(blocks, moment)])
         return found
 
@@ -430,7 +422,7 @@ class Vectors:
 
         Only what ends makes room; `after` asks for a time not before that.
         """
-        now: int = self.site.now
+        now = self.site.now
         first = now if after is None else max(now, after)
         request = self.request(job, queue)
         times = {other.expected_end for other in self.site.running}
@@ -467,7 +459,7 @@ class Vectors:
                 return edge
         return math.inf
 
-    def others_later(self, job: Job, time: int) -> list[list[Any]]:
+    def others_later(self, job: Job, time: int) -> list[list[Occupant]]:
         return self.others(job, time, self.running_at(time))
 
     def running_at(self, time: int) -> list[Job]:
@@ -512,7 +504,7 @@ class Vectors:
                 return int(time)
         raise EngineError(f"node {node} does not serve the request when it is empty")
 
-    def has_room(self, request: Request, node: int, running: list[Any]) -> bool:
+    def has_room(self, request: Request, node: int, running: list[Occupant]) -> bool:
         room = self.room(node, request, [running])
         return room is not None and request.serves(room)
 
@@ -534,7 +526,7 @@ class Vectors:
     def beside_hold(self, hold: Hold, nodes: set[int]) -> int:
         """Cores of these nodes that are free now and, beside the hold and others of that time, when it begins."""
         kept = [other for other in self.holds if other.covers(hold.start)]
-        then = [*self.running_at(hold.start), *kept]
+        then: list[Job | Hold] = [*self.running_at(hold.start), *kept]
         later = self.open_to(hold.job, nodes, hold.start)
         if hold.cores:
             numbers = sum(other.cores for other in kept if other.job.domain == hold.job.domain)
@@ -552,7 +544,7 @@ class Vectors:
         self.holds = [hold for hold in self.holds if hold.job is not job]
 
 
-def taken_by(other: Any, node: int) -> dict[str, int]:
+def taken_by(other: Occupant, node: int) -> dict[str, int]:
     """What a running job or a hold has on the node."""
     taken: Taken = getattr(other, "taken", {})
     return taken.get(node, {})

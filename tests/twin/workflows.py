@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from walltime.core.workload import Workload
+
+if TYPE_CHECKING:
+    from twin.jobs import Job
 
 
 class Pilots:
     """The job that each workflow would be, by the rows of its tasks."""
 
-    def __init__(self, workload: Workload, jobs: list[Any]) -> None:
+    def __init__(self, workload: Workload, jobs: list[Job]) -> None:
         self.workload = workload
         self.job = {job.row: job for job in jobs}
         self.tasks: dict[int, list[int]] = {}
@@ -23,7 +26,7 @@ class Pilots:
         self.queues: dict[Any, Any] = {}  # in which the first task of each has waited, under each order
         self.flow = {row: flow for flow, rows in self.tasks.items() for row in rows}
 
-    def stand_in(self, job: Any, estimate: Callable[[Any], int] | None = None) -> Any:
+    def stand_in(self, job: Job, estimate: Callable[[Job], int] | None = None) -> Job:
         """What an order is asked about instead of the job: itself, or its workflow."""
         if job.row not in self.flow:
             return job
@@ -33,7 +36,7 @@ class Pilots:
             if hasattr(first, name):
                 setattr(pilot, name, getattr(first, name))
         pilot.queued = first.submit
-        pilot.course = pilot.rest = None  # it has not run yet, whatever the task has
+        pilot.rest = None  # it has not run yet, whatever the task has
         if hasattr(job, "queues"):
             pilot.queues = self.queues.setdefault((self.flow[job.row], id(job.order)), job.queues)
         asked = {row: max(int(self.workload.column("requested_time")[row]), 0) for row in rows}
