@@ -17,6 +17,7 @@ from benchmarks.figures import Figure, at_least, at_most, per_item, seconds, spe
 from benchmarks.measuring import Timing, time_calls
 from benchmarks.setting import Setting
 from benchmarks.workloads import CORES, POOL, backlog, random_jobs
+from building import add_cluster
 from twin import reference
 from walltime.core.random import stream
 from walltime.core.time import SECOND
@@ -31,8 +32,6 @@ from walltime.kernel.ledger.plan import PlanLedger
 from walltime.policies.backfill import conservative
 from walltime.policies.backfill.conservative import Conservative
 from walltime.policies.backfill.easy import Easy
-from walltime.policies.estimate.request import Request
-from walltime.policies.order.fcfs import Fcfs
 from walltime.scenario import parse
 
 CASE = "conservative"
@@ -259,14 +258,14 @@ def loosened(jobs: Workload) -> Workload:
 def build(workload: Workload, cores: int = CORES, sources: Any = ()) -> Any:
     """A simulation of the jobs on so many cores, ready to run."""
     simulation: Any = make_simulation(Arrivals([workload]), TraceExecution(), sources=sources)
-    simulation.add_cluster("cluster", PlanLedger(simulation.jobs, cores), Fcfs(), Request(), Conservative())
+    add_cluster(simulation, PlanLedger(simulation.jobs, cores), Conservative())
     return simulation
 
 
 def build_easy(workload: Workload) -> Any:
     """The same jobs under EASY."""
     simulation: Any = make_simulation(Arrivals([workload]), TraceExecution())
-    simulation.add_cluster("cluster", CoreLedger(simulation.jobs, POOL), Fcfs(), Request(), Easy())
+    add_cluster(simulation, CoreLedger(simulation.jobs, POOL), Easy())
     return simulation
 
 

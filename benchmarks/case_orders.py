@@ -13,6 +13,7 @@ from benchmarks.figures import Figure, at_least, speed
 from benchmarks.measuring import time_calls
 from benchmarks.setting import Setting
 from benchmarks.workloads import CORES, random_jobs
+from building import add_cluster
 from twin import reference
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
@@ -55,7 +56,7 @@ def build(workload: Workload, parts: Mapping[str, Any]) -> Any:
     simulation: Any = make_simulation(Arrivals([workload]), registry.build("execution", Part(name="trace")))
     made = {kind: registry.build(kind, Part.model_validate(part)) for kind, part in wanted.items()}
     ledger = CoreLedger(simulation.jobs, CORES, 0)
-    simulation.add_cluster("cluster", ledger, made["order"], made["estimate"], made["backfill"])
+    add_cluster(simulation, ledger, made["backfill"], made["order"], made["estimate"])
     return simulation
 
 

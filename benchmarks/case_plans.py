@@ -16,6 +16,7 @@ from benchmarks.engines import find_starts, require_same, run_through
 from benchmarks.figures import Figure, Target, at_least, at_most, seconds
 from benchmarks.setting import Setting
 from benchmarks.workloads import POOL, random_jobs
+from building import add_cluster
 from planning import make_plan
 from walltime.cluster.requests import Request as NodeRequest
 from walltime.core.random import stream
@@ -31,10 +32,8 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policies.backfill.plan import Plan
-from walltime.policies.estimate.request import Request
 from walltime.policies.optimise.objectives import Wait
 from walltime.policies.optimise.search import GapSearch
-from walltime.policies.order.fcfs import Fcfs
 from walltime.policy import registry
 from walltime.policy.optimise import People
 from walltime.scenario import Part
@@ -161,7 +160,7 @@ def month(count: int) -> tuple[Workload, int]:
 def build_plan(workload: Workload, cores: int, parameters: dict[str, Any]) -> Any:
     """A simulation of the jobs under a plan, ready to run."""
     simulation: Any = make_simulation(Arrivals([workload]), TraceExecution())
-    simulation.add_cluster("cluster", PlanLedger(simulation.jobs, cores), Fcfs(), Request(), Plan(**parameters))
+    add_cluster(simulation, PlanLedger(simulation.jobs, cores), Plan(**parameters))
     return simulation
 
 

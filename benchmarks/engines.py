@@ -10,12 +10,14 @@ import numpy as np
 
 from benchmarks.measuring import time_calls
 from benchmarks.workloads import CORES
+from building import add_cluster
 from twin import reference
 from walltime.core.errors import EngineError
 from walltime.core.workload import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.engine.loop import Rank
+from walltime.engine.recording.recorder import JOB
 from walltime.kernel.ledger.cores import CoreLedger
 from walltime.kernel.source import Source
 from walltime.policy import registry
@@ -39,20 +41,20 @@ def build_simulation(workload: Workload, policy: str | Policy, sources: Sequence
     parts = make_scenario(workload, policy if isinstance(policy, str) else "fcfs").clusters[0].scheduler
     execution = registry.build("execution", make_scenario(workload, "fcfs").execution.model)
     simulation: Any = make_simulation(Arrivals([workload]), execution, sources=sources)
-    simulation.add_cluster(
-        "cluster",
+    add_cluster(
+        simulation,
         CoreLedger(simulation.jobs, CORES, 0),
+        registry.build("backfill", parts.backfill) if isinstance(policy, str) else policy,
         registry.build("order", parts.order),
         registry.build("estimate", parts.estimate),
-        registry.build("backfill", parts.backfill) if isinstance(policy, str) else policy,
     )
     return simulation
 
 
 def find_starts(simulation: Any) -> np.ndarray[Any, Any]:
     """When each job started, in microseconds, in order of entry; -1 for one that did not."""
-    starts, entered = (simulation.recorder.job_column(name) for name in ("first_start", "seq"))
-    return np.asarray(starts[np.argsort(entered, kind="stable")])
+    jobs = simulation.recorder.take()[0]
+    return np.asarray(jobs[np.argsort(jobs[:, JOB.index("seq")], kind="stable"), JOB.index("first_start")])
 
 
 def compare_with_twin(workload: Workload, policy: str, repeats: int) -> float:

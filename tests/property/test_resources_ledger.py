@@ -99,12 +99,16 @@ class Pair:
     def length(self, slot: int) -> int:
         return int(self.jobs.estimate[slot])
 
+    def bounds_of(self, number: int, local: bool = False) -> tuple[int, int, int]:
+        self.ledger.focus(number, local)
+        return self.ledger.most_free, self.ledger.most_extra, self.ledger.most_window
+
     def check_fits(self, slot: int) -> bool:
         expected = self.model.fits(self.of[slot], self.request[slot], self.length(slot), slot)
         assert self.ledger.fits(slot) == expected, self.tell("fits", slot, expected)
         if expected and slot not in self.model.holds:
             local = self.request[slot].nodes == 1 or self.request[slot].cores == 1
-            bounds = self.ledger.bounds_of(self.sets.index(self.of[slot]), local)
+            bounds = self.bounds_of(self.sets.index(self.of[slot]), local)
             cores = self.request[slot].cores
             within = cores <= bounds[1] or (cores <= bounds[0] and self.length(slot) <= bounds[2])
             assert within, self.tell("bounds", slot, bounds)
@@ -169,16 +173,17 @@ class Pair:
             }
         total = min(total, sum(left.values()))
         expected = (sum(free.values()), total, window)
-        assert self.ledger.bounds_of(number) == expected, self.tell("bounds", number, expected)
+        assert self.bounds_of(number) == expected, self.tell("bounds", number, expected)
         expected = (max(free.values(), default=0), min(total, max(left.values(), default=0)), window)
-        assert self.ledger.bounds_of(number, True) == expected, self.tell("local bounds", number, expected)
+        assert self.bounds_of(number, True) == expected, self.tell("local bounds", number, expected)
         if number == 0:
             assert (self.ledger.free, self.ledger.extra) == (sum(free.values()), total)
         self.check_parts(number, free, left)
 
     def check_parts(self, number: int, free: dict[int, int], left: dict[int, int]) -> None:
         """Of jobs that want so much of each node: on how many they can be now, and beside the only hold."""
-        for least, bounds in enumerate(self.ledger.part_bounds(number)):
+        self.ledger.focus_parts(number)
+        for least, bounds in enumerate(zip(self.ledger.part_free, self.ledger.part_extra, strict=True)):
             now, beside = ([node for node in free if least <= have[node]] for have in (free, left))
             if self.model.place == "contiguous":
                 assert bounds[0] == least * longest_run(now), self.tell("runs", number, least)

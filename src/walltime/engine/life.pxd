@@ -6,7 +6,7 @@ from walltime.engine.scheduling cimport Scheduling
 from walltime.engine.sources cimport Releases, Returns
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport (
-    CANCELLED, COMPLETED, FAILED, FUTURE, HELD, REJECTED, REQUEUED, RESIZED, RUNNING, SUSPENDED, WAITING, JobTable,
+    CANCELLED, COMPLETED, FAILED, FUTURE, HELD, REJECTED, RESIZED, RUNNING, SUSPENDED, WAITING, JobTable,
     done_in, seal
 )
 from walltime.kernel.ledger.cores cimport Ledger
@@ -63,7 +63,6 @@ cdef class Life(Engine):
     cpdef int count_withdrawn(self, str reason) except -1
     cpdef int finish(self, Py_ssize_t slot, int state) except -1
     cpdef int withdraw(self, Py_ssize_t slot, str reason) except -1
-    cpdef int requeue(self, Py_ssize_t slot) except -1
     cpdef int interrupt(self, Py_ssize_t slot, int remedy, int outcome) except -1
     cpdef int suspend(self, Py_ssize_t slot) except -1
     cpdef int resume(self, Py_ssize_t slot) except -1

@@ -30,7 +30,7 @@ GONE = cython.declare(cython.longlong, _GONE)
 if not cython.compiled:
     FUTURE, HELD, WAITING, RUNNING, SUSPENDED, COMPLETED, TIMEOUT, FAILED, CANCELLED, REJECTED = State
     RELEASE = Cause.RELEASE
-    REQUEUED, RESIZED = Outcome.REQUEUED, Outcome.RESIZED
+    RESIZED = Outcome.RESIZED
     REQUEUE, FAIL, RESTORE, KILL = Remedy
     ENTERED, ELIGIBLE, STARTED, BEGUN, INTERRUPTED, LEFT, MOVED, OUTLIVES = Moment
 
@@ -278,9 +278,6 @@ class Life(Engine):
         """One more job is cancelled for this reason."""
         self.withdrawn[reason] = self.withdrawn.get(reason, 0) + 1
         return 0
-
-    def requeue(self, slot):
-        return self.interrupt(slot, REQUEUE, REQUEUED)
 
     def interrupt(self, slot, remedy, outcome):
         i: cython.Py_ssize_t

@@ -7,7 +7,6 @@ from walltime.engine.life cimport Life
 from walltime.engine.sources cimport Releases, Timers
 from walltime.execution.model cimport Execution
 from walltime.kernel.jobs cimport CANCELLED, PREEMPTED, RUNNING
-from walltime.kernel.ledger.cores cimport Ledger
 from walltime.kernel.source cimport REQUEUE, Observer, Source, due_address, earliest_of, next_due
 from walltime.policy.api cimport CANCEL, CAPACITY, PREEMPT, RESERVE, START, Pass
 

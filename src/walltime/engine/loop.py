@@ -25,7 +25,6 @@ from walltime.engine.scheduling import Alone
 from walltime.engine.sources import Releases, Timers
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import Outcome, State
-from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.source import Observer, Remedy, Source
 from walltime.policy.api import Cause, Decision, Pass
 
@@ -123,12 +122,6 @@ class Simulation(Life):
     def find(self, kind):
         """The source of this class; None where there is none."""
         return next((source for source in self.sources if isinstance(source, kind)), None)
-
-    def add_cluster(self, name, ledger: Ledger, order, estimate, policy, rhythm=None):
-        """One more cluster without rules; the ledger was made for `self.jobs` and this cluster's number."""
-        cluster: Cluster = self.add(Cluster(name, len(self.clusters), ledger, [order], estimate))
-        cluster.add_domain(None, policy, None, rhythm)
-        return cluster
 
     def add(self, cluster: Cluster):
         """One more cluster; its number is that of those before it."""

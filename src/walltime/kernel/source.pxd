@@ -22,7 +22,6 @@ cdef class Engine:
     cdef readonly bint per_event
     cpdef int finish(self, Py_ssize_t slot, int state) except -1
     cpdef int withdraw(self, Py_ssize_t slot, str reason) except -1
-    cpdef int requeue(self, Py_ssize_t slot) except -1
     cpdef int interrupt(self, Py_ssize_t slot, int remedy, int outcome) except -1
     cpdef int suspend(self, Py_ssize_t slot) except -1
     cpdef int resume(self, Py_ssize_t slot) except -1

@@ -71,10 +71,6 @@ class Engine:
         """The job is cancelled; the reason is counted."""
         raise NotImplementedError(f"{type(self).__name__}.withdraw")
 
-    def requeue(self, slot):
-        """The running job is stopped and waits again; what it had done is lost."""
-        raise NotImplementedError(f"{type(self).__name__}.requeue")
-
     def interrupt(self, slot, remedy, outcome):
         """The running or suspended job is stopped, and becomes what a Remedy says; `outcome` is for the record."""
         raise NotImplementedError(f"{type(self).__name__}.interrupt")

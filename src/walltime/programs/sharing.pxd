@@ -55,7 +55,7 @@ cdef class FairShares:
     cdef double[::1] key
     cdef long long[::1] item
     cdef Py_ssize_t heaped
-    cdef long long[::1] changed
+    cdef readonly long long[::1] changed
     cdef readonly Py_ssize_t changes
     cdef long long epoch
     cdef long long round

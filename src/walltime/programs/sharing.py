@@ -36,7 +36,8 @@ OFTEN = cython.declare(cython.longlong, 1024)
 @cython.cclass
 class FairShares:
     """Flows over resources. The caller numbers the flows: `open`, `use_resource` for each resource, `start`; later
-    `stop` and `drop`. After `settle` the rates are right, and `changed_flows` are those that have another than before.
+    `stop` and `drop`. After `settle` the rates are right, and the first `changes` of `changed` are the flows that have
+    another than before.
 
     Of a resource: `tight`, it is the bottleneck of a flow; `usage`, the sum of what its active flows take. While a
     group of flows is solved: `left` is what is not yet taken, `weight` the sum over the `open` flows that may rise.
@@ -209,15 +210,6 @@ class FairShares:
     def rate_of(self, f):
         """What the flow does in a second, as of the last `settle`."""
         return self.flow[f].rate
-
-    def usage_of(self, r) -> float:
-        """What the active flows take of the resource."""
-        place: cython.Py_ssize_t = r
-        return self.resource[place].usage
-
-    def changed_flows(self) -> list:
-        """The flows whose rates the last `settle` has changed."""
-        return [self.changed[k] for k in range(self.changes)]
 
     # ---- which flows
 

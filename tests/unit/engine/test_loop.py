@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 import walltime.engine
+from building import add_cluster
 from walltime import Workload
 from walltime.engine.arrivals import Arrivals
 from walltime.engine.assemble import make_simulation
 from walltime.engine.loop import Rank
 from walltime.execution.trace import TraceExecution
-from walltime.kernel.jobs import State
+from walltime.kernel.jobs import Outcome, State
 from walltime.kernel.ledger.cores import CoreLedger
-from walltime.kernel.source import GONE, Moment, Source
+from walltime.kernel.source import GONE, Moment, Remedy, Source
 from walltime.policies.backfill.easy import Easy
-from walltime.policies.estimate.request import Request
-from walltime.policies.order.fcfs import Fcfs
 
 LOOP = Path(walltime.engine.__file__).parent / "loop.py"
 FEATURES = (
@@ -97,7 +96,7 @@ class Breaker(Source):
         self.next = 1 << 62
         for slot in range(self.engine.jobs.size):
             if self.engine.jobs.state[slot] == State.RUNNING:
-                self.engine.requeue(slot)
+                self.engine.interrupt(slot, Remedy.REQUEUE, Outcome.REQUEUED)
 
 
 def test_a_source_hears_of_every_moment_and_may_hold_or_turn_away_a_job():
@@ -106,7 +105,7 @@ def test_a_source_hears_of_every_moment_and_may_hold_or_turn_away_a_job():
     simulation = make_simulation(
         Arrivals([jobs]), TraceExecution(), sources=[(Rank.CONDITIONS, diary), (Rank.FAILURES, Breaker())]
     )
-    simulation.add_cluster("cluster", CoreLedger(simulation.jobs, 2), Fcfs(), Request(), Easy())
+    add_cluster(simulation, CoreLedger(simulation.jobs, 2), Easy())
     simulation.run()
     assert diary.lines == [
         (0, "entered", 1),
@@ -156,7 +155,7 @@ def test_a_source_that_awakes_in_an_instant_has_its_turn_as_if_it_had_been_awake
         jobs = Workload.from_columns(submit=[0, 1, 1], run_time=[4, 6, 1], requested_time=[4, 6, 1], cores=[1, 1, 1])
         sleeper = Sleeper(asleep)
         simulation = make_simulation(Arrivals([jobs]), TraceExecution(), sources=[(rank, sleeper)], per_event=per_event)
-        simulation.add_cluster("cluster", CoreLedger(simulation.jobs, 2), Fcfs(), Request(), Easy())
+        add_cluster(simulation, CoreLedger(simulation.jobs, 2), Easy())
         simulation.run()
         seen.append(sleeper.seen)
     assert seen[0] == seen[1]
@@ -166,6 +165,6 @@ def test_a_source_that_awakes_in_an_instant_has_its_turn_as_if_it_had_been_awake
 def test_several_clusters_need_a_global_scheduler():
     simulation = make_simulation(Arrivals([]), TraceExecution())
     for index in range(2):
-        simulation.add_cluster(f"c{index}", CoreLedger(simulation.jobs, 2, index), Fcfs(), Request(), Easy())
+        add_cluster(simulation, CoreLedger(simulation.jobs, 2, index), Easy())
     with pytest.raises(Exception, match="2 clusters without a global scheduler"):
         simulation.run()

@@ -6,6 +6,7 @@ import random
 import pytest
 
 import walltime
+from building import add_cluster
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
@@ -24,7 +25,6 @@ from walltime.policies.backfill.aggressive import Aggressive
 from walltime.policies.backfill.easy import Easy
 from walltime.policies.backfill.none import NoBackfill
 from walltime.policies.broker.load import LeastLoaded
-from walltime.policies.estimate.request import Request
 from walltime.policies.order.fcfs import Fcfs
 from walltime.policy.api import Broker, Cause, FunctionPolicy, Pass, Policy
 
@@ -43,7 +43,7 @@ def simulate(workload, *cores, policy=Easy, execution=TraceExecution, until=NEVE
     simulation = make_simulation(arrivals, execution(), **options)
     for index, size in enumerate(cores):
         ledger = CoreLedger(simulation.jobs, size, index)
-        simulation.add_cluster(f"c{index}", ledger, Fcfs(), Request(), policy())
+        add_cluster(simulation, ledger, policy())
     simulation.run(until)
     jobs, allocations = build_tables(simulation, arrivals, [f"c{index}" for index in range(len(cores))])
     return simulation, jobs.to_dicts(), allocations.to_dicts()
@@ -283,7 +283,7 @@ def test_an_error_in_a_policy_crosses_the_core_and_leaves_nothing_decided():
 
     arrivals = Arrivals([table((0, 1, 1, 3))])
     simulation = make_simulation(arrivals, TraceExecution())
-    simulation.add_cluster("c0", CoreLedger(simulation.jobs, 4), Fcfs(), Request(), FunctionPolicy(broken))
+    add_cluster(simulation, CoreLedger(simulation.jobs, 4), FunctionPolicy(broken))
     with pytest.raises(ValueError, match="boom"):
         simulation.run()
     assert simulation.clusters[0].free == 4
@@ -366,7 +366,7 @@ def test_preemption_by_a_policy_requeues_the_victim():
 
     arrivals = Arrivals([table((0, 10, 10, 4), (3, 2, 2, 4), priority=[0, 9])])
     simulation = make_simulation(arrivals, TraceExecution())
-    simulation.add_cluster("c0", CoreLedger(simulation.jobs, 4), ByPriority(), Request(), Urgent())
+    add_cluster(simulation, CoreLedger(simulation.jobs, 4), Urgent(), ByPriority())
     simulation.run()
     jobs, _ = build_tables(simulation, arrivals, ["c0"])
     rows = jobs.to_dicts()
@@ -402,7 +402,7 @@ def test_a_stream_of_batches_gives_the_same_schedule():
     _, whole, _ = simulate(workload, 4)
     arrivals = Arrivals(workload.batches(9))
     simulation = make_simulation(arrivals, TraceExecution())
-    simulation.add_cluster("c0", CoreLedger(simulation.jobs, 4), Fcfs(), Request(), Easy())
+    add_cluster(simulation, CoreLedger(simulation.jobs, 4), Easy())
     simulation.run()
     jobs, _ = build_tables(simulation, arrivals, ["c0"])
     assert jobs.to_dicts() == whole
@@ -452,7 +452,7 @@ def test_conservative_keeps_every_promise_that_it_made_at_submission():
     promises = Promises()
     arrivals = Arrivals([table(*jobs)])
     simulation = make_simulation(arrivals, TraceExecution(), observers=[promises])
-    simulation.add_cluster("c0", PlanLedger(simulation.jobs, 8), Fcfs(), Request(), Conservative())
+    add_cluster(simulation, PlanLedger(simulation.jobs, 8), Conservative())
     simulation.run()
     assert len(promises.first) == 600
     assert promises.broken == []

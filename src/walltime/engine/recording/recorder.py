@@ -318,14 +318,8 @@ class Recorder:
         row, count = np.concatenate([row, short + before]), np.concatenate([count, counts[short]])
         return row, count, np.concatenate([self.ranges.column(0), self.plain_ranges.column(0)])
 
-    def job_column(self, name) -> np.ndarray:
-        """One column of the jobs, in the order of the pieces."""
-        made = np.empty(self.count_jobs(), np.int64)
-        copy_columns(self.job_pieces(), len(JOB), JOB.index(name), made)
-        return made
-
     def allocation_column(self, name) -> np.ndarray:
-        """The same of the allocations."""
+        """One column of the allocations, in the order of the pieces."""
         made = np.empty(self.count_allocations(), np.int64)
         copy_columns(self.allocation_pieces(), len(ALLOCATION), ALLOCATION.index(name), made)
         return made

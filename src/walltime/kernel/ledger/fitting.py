@@ -236,11 +236,6 @@ class Fitting(Recalling):
             self.part_extra[v] *= v
         return 0
 
-    def part_bounds(self, node_set) -> list:
-        """The bounds of the parts as (free, extra): for checks and for a person."""
-        self.focus_parts(node_set)
-        return [(int(self.part_free[v]), int(self.part_extra[v])) for v in range(self.levels)]
-
     def holds_once(self):
         """Whether there is one hold, still to begin: then what it bars on each node is known."""
         return self.holds == 1 and self.pins == 0 and self.tries == 0 and self.held[self.by_start[0]].start > self.now

@@ -176,11 +176,6 @@ class SetBounds(SetProfiles):
             v -= 1
         return v
 
-    def bounds_of(self, node_set, local=False) -> tuple:
-        """The bounds of a node set as (free, extra, window): for checks and for a person."""
-        self.focus(node_set, local)
-        return (self.most_free, self.most_extra, self.most_window)
-
     def set_time(self, now):
         if now == self.now:
             return 0

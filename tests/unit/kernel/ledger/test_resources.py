@@ -42,6 +42,10 @@ class Site:
         self.ledger.hold(slot, time)
         return time, self.ledger.kept_for(slot)
 
+    def bounds_of(self, node_set: int) -> tuple[int, int, int]:
+        self.ledger.focus(node_set, False)
+        return self.ledger.most_free, self.ledger.most_extra, self.ledger.most_window
+
 
 def test_memory_is_reserved_on_named_nodes_and_left_alone_by_others():
     site = Site([[4, 10], [4, 10]])
@@ -155,7 +159,7 @@ def test_a_set_knows_its_own_nodes_also_when_it_is_made_late():
     assert site.ledger.add_set(np.array([True, True, False])) == last == 1
     job = site.add(2, 1, node_set=last)
     assert site.start(job) == [(0, 2)]
-    assert site.ledger.bounds_of(last) == (1, 1, NEVER)
+    assert site.bounds_of(last) == (1, 1, NEVER)
     assert site.ledger.free == 2
     assert site.ledger.earliest(site.add(3, 1, node_set=last), 0) == 8
     assert not site.ledger.possible(site.add(5, 1, node_set=last))
@@ -172,7 +176,7 @@ def test_sets_that_come_together_are_those_that_come_one_by_one():
         assert sets == [1, 2, 3, 1]
         placed = [site.start(site.add(2, 1, node_set=number, estimate=5)) for number in sets[:3]]
         held = site.reserve(site.add(4, 2, node_set=sets[1]))
-        bounds = [site.ledger.bounds_of(number) for number in range(4)]
+        bounds = [site.bounds_of(number) for number in range(4)]
         possible = [site.ledger.possible(site.add(3, 1, node_set=number)) for number in range(4)]
         told.append((placed, held, bounds, possible))
     assert told[0] == told[1]

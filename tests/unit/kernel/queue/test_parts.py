@@ -28,7 +28,9 @@ def add(jobs, ledger, rng):
 
 def within(jobs, ledger, slot, bounds, extra, window):
     """Whether the job passes the bounds that the ledger tells of its part."""
-    free, beside = ledger.part_bounds(0)[ledger.part_of(slot)] if ledger.part_of(slot) else (NEVER, NEVER)
+    part = ledger.part_of(slot)
+    ledger.focus_parts(0)
+    free, beside = (ledger.part_free[part], ledger.part_extra[part]) if part else (NEVER, NEVER)
     cores = jobs.cores[slot]
     return cores <= min(extra, beside) or (cores <= min(bounds, free) and jobs.estimate[slot] <= window)
 
