@@ -1,7 +1,7 @@
 """Orders and estimates of the slow twin: the formulas once more, one job at a time, in plain Python.
 
-Nothing here is shared with the compiled parts. A job is any object with the fields that a formula names, times in
-microseconds; a rank is a number, lower first. Floating-point operations come in the same order as in the fast parts.
+Nothing here is shared with the compiled parts. Times are microseconds; a rank is a number, lower first. Floating-point
+operations come in the same order as in the fast parts.
 """
 
 from __future__ import annotations

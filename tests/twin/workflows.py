@@ -33,20 +33,17 @@ class Pilots:
         rows = self.tasks[self.flow[job.row]]
         first, pilot = self.job[rows[0]], copy.copy(job)
         for name in ("submit", "user", "group", "account", "qos", "priority", "deadline"):
-            if hasattr(first, name):
-                setattr(pilot, name, getattr(first, name))
+            setattr(pilot, name, getattr(first, name))
         pilot.queued = first.submit
         pilot.rest = None  # it has not run yet, whatever the task has
-        if hasattr(job, "queues"):
-            pilot.queues = self.queues.setdefault((self.flow[job.row], id(job.order)), job.queues)
+        pilot.queues = self.queues.setdefault((self.flow[job.row], id(job.order)), job.queues)
         asked = {row: max(int(self.workload.column("requested_time")[row]), 0) for row in rows}
         run = {row: int(self.workload.column("run_time")[row]) for row in rows}
         run = {row: asked[row] if time < 0 else time for row, time in run.items()}
         pilot.requested = max(self.begin(row, asked) + asked[row] for row in rows)
         pilot.run_time = max(self.begin(row, run) + run[row] for row in rows)
         for name in ("cores", "nodes", "memory", "gpus"):
-            if hasattr(pilot, name):
-                setattr(pilot, name, self.widest(name, rows, asked))
+            setattr(pilot, name, self.widest(name, rows, asked))
         if estimate is not None:
             pilot.estimate = estimate(pilot)
         return pilot
