@@ -68,7 +68,7 @@ class Reading:
 
     format: str | None = None
     timezone: str | None = None
-    columns: tuple[str, ...] = ()
+    columns: list[str] | None = None
     collections: str | None = None
     host: str | None = None
 
@@ -82,7 +82,7 @@ class Reading:
             ("workload.collections", self.collections),
             ("workload.host", self.host),
         ]
-        columns = [("workload.columns", dict(parse_map(list(self.columns))))] if self.columns else []
+        columns = [("workload.columns", dict(parse_map(self.columns)))] if self.columns else []
         return [(key, value) for key, value in given if value is not None] + columns
 
     def read(self, trace: Path | str) -> Workload:
@@ -94,7 +94,7 @@ class Reading:
             trace,
             format=self.format,
             timezone=self.timezone,
-            columns=parse_map(list(self.columns)) if self.columns else None,
+            columns=parse_map(self.columns) if self.columns else None,
             collections=self.collections,
             host=self.host,
         )

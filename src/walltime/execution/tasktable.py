@@ -7,6 +7,8 @@ import enum
 import cython
 import numpy as np
 
+from walltime.kernel.arrays import doubled
+
 TASK = ("job", "node", "sibling", "state", "left", "place", "quantum", "over", "running")
 """As in TaskFields of tasktable.pxd, in its order; `finish`, the only one that is not whole, comes last."""
 
@@ -69,7 +71,7 @@ class TaskTable:
             self.spare = self.at[t].sibling
         else:
             if self.size == len(self.at):
-                self.tasks = _doubled(self.tasks)
+                self.tasks = doubled(self.tasks)
                 self.view()
             t = self.size
             self.size += 1
@@ -96,7 +98,7 @@ class TaskTable:
     def open(self, slot):
         """A course for the job in that slot, without tasks."""
         while slot >= len(self.course):
-            self.courses = _doubled(self.courses)
+            self.courses = doubled(self.courses)
             self.view()
         self.course[slot].first = -1
         self.course[slot].count = 0
@@ -111,9 +113,3 @@ class TaskTable:
         self.course[slot].since = 0
         self.course[slot].ticket = 0
         return 0
-
-
-def _doubled(table):
-    larger = np.zeros(2 * len(table), table.dtype)
-    larger[: len(table)] = table
-    return larger

@@ -14,6 +14,8 @@ from walltime.analysis.verdict import Verdict, adjust, judge_all
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from walltime.experiments.store import Store
 
 
@@ -46,17 +48,10 @@ def compare_cells(
     import polars as pl
 
     table = store.table(name)
-    axes = table.columns[1 : table.columns.index("run")]
-    if axis not in axes:
-        raise InputError("the experiment has no such axis", value=axis, choices=axes)
+    others, first = find_baseline(table, find_axes(table), axis, baseline)
     known = table.columns[table.columns.index("error") + 1 :]
     if figure not in known:
         raise InputError("no run of the experiment has such a figure", value=figure, choices=known)
-    labels = table[axis].unique(maintain_order=True).to_list()
-    first = labels[0] if baseline is None else baseline
-    if first not in labels:
-        raise InputError(f"the axis {axis} has no such label", value=first, choices=labels)
-    others = [other for other in axes if other != axis]
     done = table.filter(pl.col("state") == "done", pl.col(figure).is_not_null())
     groups = done.partition_by(others, maintain_order=True, as_dict=True) if others else {(): done}
     made = (
@@ -66,6 +61,22 @@ def compare_cells(
     found = [group for group in made if group is not None]
     adjusted = iter(adjust([verdict for group in found for verdict in group.verdicts]))
     return [replace(group, verdicts=tuple(next(adjusted) for _ in group.verdicts)) for group in found]
+
+
+def find_axes(table: pl.DataFrame) -> list[str]:
+    """The axes of an experiment, of its table of runs."""
+    return table.columns[1 : table.columns.index("run")]
+
+
+def find_baseline(table: pl.DataFrame, axes: list[str], axis: str, baseline: str | None) -> tuple[list[str], str]:
+    """The axes beside this one, and its label that the others are compared with, by default the first."""
+    if axis not in axes:
+        raise InputError("the experiment has no such axis", value=axis, choices=axes)
+    labels = table[axis].unique(maintain_order=True).to_list()
+    first = labels[0] if baseline is None else baseline
+    if first not in labels:
+        raise InputError(f"the axis {axis} has no such label", value=first, choices=labels)
+    return [other for other in axes if other != axis], first
 
 
 def _compare(

@@ -14,6 +14,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from walltime.core.errors import InputError
+from walltime.experiments.comparison import find_axes, find_baseline
 from walltime.experiments.results import checksum_of
 from walltime.experiments.schema import DONE, files, runs
 
@@ -46,11 +47,6 @@ def read_kept(store: Store, name: str, table: str, where: Mapping[str, str] | No
         what = f"no finished run of {name} has kept a table of this name; `analyses` of an experiment say what is kept"
         raise InputError(what, value=table, choices=sorted(_names(store)))
     return pl.concat(frames, how="vertical_relaxed")
-
-
-def find_axes(table: pl.DataFrame) -> list[str]:
-    """The axes of an experiment, of its table of runs."""
-    return table.columns[1 : table.columns.index("run")]
 
 
 def group_jobs(store: Store, name: str, where: Mapping[str, str] | None = None) -> pl.DataFrame:
@@ -123,15 +119,9 @@ def compare_workflows(
     the quicker.
     """
     table, axes, kind = _workflows(store, name, None)
-    if axis not in axes:
-        raise InputError("the experiment has no such axis", value=axis, choices=axes)
+    others, first = find_baseline(table, axes, axis, baseline)
     if figure not in OF_WORKFLOWS:
         raise InputError("no such figure of workflows", value=figure, choices=OF_WORKFLOWS)
-    labels = table[axis].unique(maintain_order=True).to_list()
-    first = labels[0] if baseline is None else baseline
-    if first not in labels:
-        raise InputError(f"the axis {axis} has no such label", value=first, choices=labels)
-    others = [other for other in axes if other != axis]
     found: list[dict[str, Any]] = []
     for key, group in table.group_by([*others, kind], maintain_order=True):
         shared = dict(zip([*others, "type"], key, strict=True))

@@ -46,7 +46,7 @@ def mapped(size: int, dtype: np.dtype, whole: bool = False) -> np.ndarray:
 def doubled(values: object) -> np.ndarray:
     """A copy twice as long, zeros behind."""
     old = np.asarray(values)
-    new = np.zeros(2 * len(old), np.int64)
+    new = np.zeros(2 * len(old), old.dtype)
     new[: len(old)] = old
     return new
 
@@ -71,11 +71,3 @@ def count_below(values: np.ndarray, step: int, n: int, x: int) -> int:
 def doubles(size: int) -> np.ndarray:
     """A new array of floats, all zero."""
     return np.zeros(size, np.float64)
-
-
-def lengthened(values: object) -> np.ndarray:
-    """A copy of an array of floats, twice as long, zeros behind."""
-    old = np.asarray(values)
-    new = np.zeros(2 * len(old), np.float64)
-    new[: len(old)] = old
-    return new

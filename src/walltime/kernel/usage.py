@@ -12,7 +12,7 @@ import cython
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
-from walltime.kernel.arrays import doubled, doubles, integers, lengthened
+from walltime.kernel.arrays import doubled, doubles, integers
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.double, _SECOND)
@@ -64,8 +64,8 @@ class Usage:
     def add(self):
         """The number of a new association, which has used nothing."""
         if self.size == len(self.since):
-            self.amount = lengthened(self.amount)
-            self.rate = lengthened(self.rate)
+            self.amount = doubled(self.amount)
+            self.rate = doubled(self.rate)
             self.since = doubled(self.since)
             self.running = doubled(self.running)
             self.changed = doubled(self.changed)
@@ -109,7 +109,7 @@ class Usage:
         k: cython.Py_ssize_t
         while slot >= len(self.owner):
             self.owner = doubled(self.owner)
-            self.rates = lengthened(self.rates)
+            self.rates = doubled(self.rates)
         self.mark(owner)
         self.settle(owner, now)
         self.owner[slot] = owner
@@ -221,9 +221,9 @@ class Steps(Usage):
         Usage.start(self, owner, slot, limit, now)
         while owner * self.width >= len(self.open):
             self.open = doubled(self.open)
-            self.live = lengthened(self.live)
-            self.recent = lengthened(self.recent)
-            self.latest = lengthened(self.latest)
+            self.live = doubled(self.live)
+            self.recent = doubled(self.recent)
+            self.latest = doubled(self.latest)
             self.last = doubled(self.last)
         while slot * self.width >= len(self.opened):
             self.opened = doubled(self.opened)

@@ -14,7 +14,7 @@ from walltime.core.errors import InputError, PolicyError
 from walltime.core.random import stream
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND, microseconds
-from walltime.kernel.arrays import doubled, doubles, integers, lengthened
+from walltime.kernel.arrays import doubled, doubles, integers
 from walltime.kernel.drafts.draft import Draft
 from walltime.kernel.jobs import JobTable
 from walltime.policy.api import Order
@@ -87,8 +87,8 @@ class People(Order):
         """Have room for the user of this code; -1 is the one without a name."""
         while user + 1 >= len(self.waited):
             self.waited = doubled(self.waited)
-            self.used = lengthened(self.used)
-            self.tolerated = lengthened(self.tolerated)
+            self.used = doubled(self.used)
+            self.tolerated = doubled(self.tolerated)
         self.size = max(self.size, user + 2)
         return 0
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import cython
 import numpy as np
 
-from walltime.kernel.arrays import doubled, doubles, integers, lengthened
+from walltime.kernel.arrays import doubled, doubles, integers
 
 RESOURCE = ("first", "count", "open", "seen", "whole", "tight", "dirty", "curve", "updates")
 FLOW = ("first", "mark", "fixed", "active")
@@ -78,7 +78,7 @@ class FairShares:
         the last value for more."""
         r: cython.Py_ssize_t = self.size
         if r == len(self.resource):
-            self.resources = _longer(self.resources)
+            self.resources = doubled(self.resources)
             self.view()
         self.resource[r].capacity = capacity
         self.resource[r].first = -1
@@ -119,7 +119,7 @@ class FairShares:
     def open(self, f, weight, bound):
         """A flow of this number, without resources, not yet active."""
         while f >= len(self.flow):
-            self.flows = _longer(self.flows)
+            self.flows = doubled(self.flows)
             self.view()
         self.flow[f].weight = weight
         self.flow[f].bound = bound
@@ -135,7 +135,7 @@ class FairShares:
             self.spare_use = self.use[u].next
         else:
             if self.uses_made == len(self.use):
-                self.uses = _longer(self.uses)
+                self.uses = doubled(self.uses)
                 self.view()
             u = self.uses_made
             self.uses_made += 1
@@ -440,7 +440,7 @@ class FairShares:
         i: cython.Py_ssize_t = self.heaped
         p: cython.Py_ssize_t
         if i == len(self.key):
-            self.key = lengthened(self.key)
+            self.key = doubled(self.key)
             self.item = doubled(self.item)
         self.heaped += 1
         while i > 0:
@@ -480,9 +480,3 @@ class FairShares:
 
 def _table(size, reals, wholes):
     return np.zeros(size, [*((name, np.float64) for name in reals), *((name, np.int64) for name in wholes)])
-
-
-def _longer(table):
-    larger = np.zeros(2 * len(table), table.dtype)
-    larger[: len(table)] = table
-    return larger

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from walltime.cli.experiments.places import STORE, AsJson, Cells, Name, ResultsPlace, StorePlace, open_store, parse_cell
+from walltime.cli.experiments.places import (
+    STORE,
+    AsJson,
+    Axis,
+    Baseline,
+    Cells,
+    Name,
+    ResultsPlace,
+    StorePlace,
+    open_store,
+    parse_cell,
+)
 from walltime.cli.terminal.console import emit, out, say
 from walltime.core.time import format_duration
 
@@ -46,13 +57,8 @@ def group(
 
 def delta(
     experiment: Name,
-    axis: Annotated[str, typer.Option("--axis", metavar="AXIS", help="What the compared cells differ in.")],
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline", metavar="LABEL", help="What the others are compared with.", show_default="the first"
-        ),
-    ] = None,
+    axis: Axis,
+    baseline: Baseline = None,
     figure: Annotated[
         Literal["wait", "run", "turnaround", "stretch"], typer.Option("--figure", help="Which figure of workflows.")
     ] = "turnaround",

@@ -1,4 +1,5 @@
-"""Where a store is, which experiment and cells are meant, who may lose: options that commands about stores share."""
+"""Where a store is, which experiment and cells are meant, what is compared, who may lose: options that commands
+about stores share."""
 
 from __future__ import annotations
 
@@ -32,6 +33,13 @@ NobodyOption = Annotated[
     ),
 ]
 Name = Annotated[str, typer.Argument(metavar="EXPERIMENT", help="The experiment's name.")]
+Axis = Annotated[str, typer.Option("--axis", metavar="AXIS", help="What the compared cells differ in.")]
+Baseline = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="LABEL", help="What the others are compared with.", show_default="the first"),
+]
+Workers = Annotated[int | None, typer.Option(metavar="N", help="So many processes.", show_default=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Cells = Annotated[
     str | None,
     typer.Option("--cell", metavar="AXIS=LABEL[,...]", help="Only cells with these labels.", show_default=False),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from walltime.cli.experiments.margins import parse_percent
-from walltime.cli.experiments.places import STORE, AsJson, Losers, NobodyOption, StorePlace
+from walltime.cli.experiments.places import STORE, AsJson, Losers, NobodyOption, Quiet, StorePlace, Workers
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, out, say
 
@@ -37,9 +37,9 @@ def solve(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Draw the curve: .png, .svg, .pdf or .html.")
     ] = None,
     store: StorePlace = STORE,
-    workers: Annotated[int | None, typer.Option(metavar="N", help="So many processes.", show_default=False)] = None,
+    workers: Workers = None,
     as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Quiet = False,
     plugins: Plugins = None,
 ) -> None:
     """Find the smallest or largest value of a key for which a condition on a figure holds, noise included.

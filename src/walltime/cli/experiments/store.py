@@ -14,6 +14,8 @@ from walltime.cli.experiments.margins import Margin, parse_margins
 from walltime.cli.experiments.places import (
     STORE,
     AsJson,
+    Axis,
+    Baseline,
     Cells,
     Name,
     ResultsPlace,
@@ -152,13 +154,8 @@ def _show_run(store: Store, digest: str, *, as_json: bool) -> None:
 @app.command()
 def compare(
     experiment: Name,
-    axis: Annotated[str, typer.Option("--axis", metavar="AXIS", help="What the compared cells differ in.")],
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline", metavar="LABEL", help="What the others are compared with.", show_default="the first"
-        ),
-    ] = None,
+    axis: Axis,
+    baseline: Baseline = None,
     figure: Annotated[str, typer.Option("--figure", metavar="NAME", help="Which figure.")] = "mean_wait",
     margin: Margin = None,
     store: StorePlace = STORE,

@@ -75,7 +75,7 @@ def run(
         overrun,
         missing_request,
         tuple(source[1:]),
-        Reading(input_format, timezone, tuple(map_ or ()), collections, host),
+        Reading(input_format, timezone, map_, collections, host),
         label,
     )
     window = _window(warmup, cooldown)

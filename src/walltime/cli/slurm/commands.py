@@ -164,57 +164,51 @@ CHECKPOINT = typer.Option(
 PORT = typer.Option(metavar="N", help="The controller's port on the loopback. [dim](default: any free one)[/]")
 
 
-def _compose(
-    source: str,
-    settings: list[str] | None,
-    partitions: list[str],
-    given: dict[str, Any],
-    how: Reading,
-    **others: Any,
-) -> Scenario:
-    """The scenario that the options ask for; what is given replaces what a scenario file says.
+KEYS = (
+    *("conf", "associations", "qos", "usage", "events", "cloud", "drop_unknown", "cost", "release", "slurmctld"),
+    *("lead", "launch", "completion", "epilog"),
+)
+"""Options that are keys of a scenario's `slurm`."""
 
-    `given` are keys of `slurm`, `others` keys of the scenario with `__` for a dot; None is not given.
-    """
+
+def _compose(options: dict[str, Any]) -> Scenario:
+    """The scenario that a command's options ask for; what is given replaces what a scenario file says."""
     from pathlib import Path
 
     from walltime.core.source import Source, missing_file, read_source
     from walltime.scenario.reading.loading import from_source
 
-    path = Path(source)
+    path = Path(options["source"])
     if not path.exists():
         raise missing_file(path)
     is_file = path.suffix.lower() in (".yaml", ".yml")
     base = read_source(path) if is_file else Source({"workload": {"trace": str(path)}}, None)
     written = base.data.get("slurm") if isinstance(base.data, dict) else None
-    if given.get("conf") is None and not is_file:
+    if options["conf"] is None and not is_file:
         raise InputError("--conf names the site's slurm.conf; `walltime run --engine slurm` does without one")
-    own = {key: value for key, value in given.items() if value is not None and value is not False}
+    own = {key: options[key] for key in KEYS if options.get(key) is not None and options[key] is not False}
+    how, queues = _read_maps(options)
     chosen: list[tuple[str, Any]] = [("engine", "slurm")]
     chosen += [(f"slurm.{key}", value) for key, value in own.items()] if isinstance(written, dict) else [("slurm", own)]
     chosen += how.settings()
-    chosen += [(key.replace("__", "."), value) for key, value in others.items() if value is not None]
-    for key, texts in (("settings", settings), ("partitions", partitions)):
+    others = {"until": options["until"], "workload.missing_request": options.get("missing_request")}
+    chosen += [(key, value) for key, value in others.items() if value is not None]
+    for key, texts in (("settings", options["settings"]), ("partitions", queues)):
         if texts:
             before = written.get(key, {}) if isinstance(written, dict) else {}
             chosen.append((f"slurm.{key}", {**before, **dict(_split(text) for text in texts)}))
     return from_source(base, chosen)
 
 
-def _read_maps(
-    maps: list[str] | None,
-    partitions: list[str] | None,
-    input_format: str | None,
-    timezone: str | None,
-    collections: str | None,
-    host: str | None,
-) -> tuple[Reading, list[str]]:
+def _read_maps(options: dict[str, Any]) -> tuple[Reading, list[str]]:
     """How the log is to be read, and where its queues go: --map may say both."""
     from walltime.workload.formats.mapped import is_column
 
-    columns = [one for one in maps or () if is_column(one.partition("=")[0].strip())]
-    queues = [one for one in maps or () if one not in columns]
-    return Reading(input_format, timezone, tuple(columns), collections, host), [*queues, *(partitions or ())]
+    maps = options["maps"] or ()
+    columns = [one for one in maps if is_column(one.partition("=")[0].strip())]
+    queues = [one for one in maps if one not in columns]
+    how = Reading(options["input_format"], options["timezone"], columns, options["collections"], options["host"])
+    return how, [*queues, *(options["partitions"] or ())]
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -226,6 +220,7 @@ def _split(text: str) -> tuple[str, str]:
 
 @app.command()
 def run(
+    context: typer.Context,
     source: Annotated[str, TRACE],
     conf: Annotated[str | None, CONF] = None,
     associations: Annotated[str | None, ASSOCIATIONS] = None,
@@ -272,19 +267,7 @@ def run(
     from walltime.cli.run.plan import parse_seconds
     from walltime.cli.slurm.site import run_site
 
-    given: dict[str, Any] = {
-        "conf": conf,
-        "associations": associations,
-        "qos": qos,
-        "usage": usage,
-        "events": events,
-        "cloud": cloud,
-    }
-    given |= {"drop_unknown": drop_unknown, "cost": cost, "release": release, "slurmctld": slurmctld}
-    given |= {"lead": lead, "launch": launch, "completion": completion, "epilog": epilog}
-    how, queues = _read_maps(maps, partitions, input_format, timezone, collections, host)
-    others: dict[str, Any] = {"until": until, "workload__missing_request": missing_request}
-    scenario = _compose(source, settings, queues, given, how, **others)
+    scenario = _compose(context.params)
     hidden = quiet or as_json
     every = parse_seconds("--checkpoint", checkpoint)
     if every is not None and every <= 0:
@@ -299,6 +282,7 @@ def run(
 
 @app.command()
 def shell(
+    context: typer.Context,
     source: Annotated[str, TRACE],
     conf: Annotated[str | None, CONF] = None,
     until: Annotated[str | None, UNTIL] = None,
@@ -335,22 +319,12 @@ def shell(
     """
     from walltime.cli.slurm.site import enter_shell
 
-    given: dict[str, Any] = {
-        "conf": conf,
-        "associations": associations,
-        "qos": qos,
-        "usage": usage,
-        "events": events,
-        "cloud": cloud,
-    }
-    given |= {"drop_unknown": drop_unknown, "release": release, "slurmctld": slurmctld}
-    how, queues = _read_maps(maps, partitions, input_format, timezone, collections, host)
-    scenario = _compose(source, settings, queues, given, how, until=until)
-    raise typer.Exit(enter_shell(scenario, command, user, port, any_command=commands))
+    raise typer.Exit(enter_shell(_compose(context.params), command, user, port, any_command=commands))
 
 
 @app.command("compare-releases")
 def compare_releases(
+    context: typer.Context,
     source: Annotated[str, TRACE],
     conf: Annotated[str | None, CONF] = None,
     associations: Annotated[str | None, ASSOCIATIONS] = None,
@@ -380,10 +354,7 @@ def compare_releases(
     """
     from walltime.cli.slurm import site
 
-    given: dict[str, Any] = {"conf": conf, "associations": associations, "qos": qos, "usage": usage, "cloud": cloud}
-    how, queues = _read_maps(maps, partitions, input_format, timezone, collections, host)
-    given |= {"drop_unknown": drop_unknown}
-    scenario = _compose(source, settings, queues, given, how, until=until)
+    scenario = _compose(context.params)
     names = [name.strip() for name in releases.split(",") if name.strip()]
     if len(names) < 2:
         raise InputError("a comparison needs two releases", value=releases)

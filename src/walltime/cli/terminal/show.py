@@ -10,6 +10,8 @@ from walltime.cli.terminal.console import out, say
 from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from walltime.api import Result
 
 
@@ -69,6 +71,17 @@ def _cell(figure: Figure, summary: Mapping[str, Any], best: float | None) -> Any
     if value is not None and text == figure.text(best):
         return Text(f"{text}*", style="bold green")
     return f"{text} "
+
+
+def fill_quantiles(table: Table, headings: Sequence[str], forms: dict[str, Any], facts: dict[str, Any]) -> Table:
+    """The table with a row for each of the facts that is known: its name, and its figures as text."""
+    table.add_column("", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for key, (name, form) in forms.items():
+        if facts[key]:
+            table.add_row(name, *(form(value) for value in facts[key].values()))
+    return table
 
 
 def show_remarks(results: Sequence[Result]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.terminal.console import emit, out, say
-from walltime.cli.terminal.show import tell_clusters
+from walltime.cli.terminal.show import fill_quantiles, tell_clusters
 from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing, tell_missing
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def info(
     """Tell what is in a trace: how many jobs, how large, how long, how well estimated, and what is wrong with it."""
     from walltime.workload.describe import describe
 
-    facts = describe(Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace), cores)
+    facts = describe(Reading(input_format, timezone, map_, collections, host).read(trace), cores)
     if as_json:
         emit(facts)
     else:
@@ -100,7 +100,7 @@ def convert(
 
     check_suffix(output)
     refuse_existing(output, force)
-    source = jobs = Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace)
+    source = jobs = Reading(input_format, timezone, map_, collections, host).read(trace)
     whole = " in the whole trace"
     if start is not None or end is not None:
         clock = jobs.origin.epoch, jobs.origin.timezone
@@ -201,9 +201,6 @@ def _quantile_table(facts: dict[str, Any]) -> Table:
     from walltime.core.time import format_duration
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for heading in ("min", "25 %", "median", "75 %", "95 %", "max"):
-        table.add_column(heading, justify="right", no_wrap=True)
     forms: dict[str, tuple[str, Any]] = {
         "run_time": ("run time", format_duration),
         "requested_time": ("requested time", format_duration),
@@ -213,10 +210,7 @@ def _quantile_table(facts: dict[str, Any]) -> Table:
         "gpus": ("GPUs", "{:,.0f}".format),
         "recorded_wait": ("wait in the trace", format_duration),
     }
-    for key, (name, form) in forms.items():
-        if facts[key]:
-            table.add_row(name, *(form(value) for value in facts[key].values()))
-    return table
+    return fill_quantiles(table, ("min", "25 %", "median", "75 %", "95 %", "max"), forms, facts)
 
 
 def _user_table(facts: dict[str, Any]) -> Table:

@@ -48,9 +48,7 @@ def compare(
         refuse_existing(page, force)
     from walltime.core.random import read_seed
 
-    sides = _read_sides(
-        first, second, read_seed(seed), Reading(input_format, timezone, tuple(map_ or ()), collections, host)
-    )
+    sides = _read_sides(first, second, read_seed(seed), Reading(input_format, timezone, map_, collections, host))
     comparison = compare_workloads(*sides, names=(str(first), str(second)))
     if page is not None:
         write_page(comparison, page)
@@ -67,8 +65,8 @@ def _read_side(path: Path, how: Reading) -> Workload:
     from walltime.workload.formats import find_format, takes_zone
 
     kind = find_format(path, how.format)
-    foreign = how.columns if kind == "table" else ()
-    zone = how.timezone if takes_zone(kind, dict.fromkeys(foreign)) else None
+    foreign = how.columns if kind == "table" else None
+    zone = how.timezone if takes_zone(kind, dict.fromkeys(foreign or ())) else None
     collections = how.collections if kind in ("dslab", "google") else None
     host = how.host if kind in ("google", "alibaba") else None
     return Reading(how.format, zone, foreign, collections, host).read(path)

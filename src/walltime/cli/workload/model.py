@@ -62,7 +62,7 @@ def fit(
         flurry=flurry,
         system_tests=not keep_system_tests,
     )
-    log = Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace)
+    log = Reading(input_format, timezone, map_, collections, host).read(trace)
     if cores is not None:
         log = log.replace(log.columns, machine_cores=cores)
     model, removals = fit_and_report(log, options)
@@ -361,7 +361,7 @@ def anonymise(
 
     check_suffix(output)
     refuse_existing(output, force)
-    source = Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace)
+    source = Reading(input_format, timezone, map_, collections, host).read(trace)
     jobs = make_anonymous(source, read_seed(seed, "--seed"), keep_queues)
     lost = write(jobs, output)
     if as_json:

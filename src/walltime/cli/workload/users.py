@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from walltime.cli.terminal.console import emit, out, say
+from walltime.cli.terminal.show import fill_quantiles
 from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing
 from walltime.cli.workload.model_options import AsJson, Force
 
@@ -55,9 +56,7 @@ def users(
     if page is not None:
         check_page(page)
         refuse_existing(page, force)
-    acts, facts = describe_users(
-        Reading(input_format, timezone, tuple(map_ or ()), collections, host).read(trace), thresholds
-    )
+    acts, facts = describe_users(Reading(input_format, timezone, map_, collections, host).read(trace), thresholds)
     if page is not None:
         write_page(acts, facts, page)
     written = [] if alea is None else write_files(acts, alea)
@@ -117,9 +116,6 @@ def _quantile_table(facts: dict[str, Any]) -> Table:
     from walltime.core.time import format_duration
 
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")  # 80 columns are enough
-    table.add_column("", no_wrap=True)
-    for heading in ("5 %", "25 %", "median", "75 %", "95 %", "mean"):
-        table.add_column(heading, justify="right", no_wrap=True)
     forms: dict[str, tuple[str, Any]] = {
         "think_time": ("think time", format_duration),
         "break": ("break", format_duration),
@@ -127,10 +123,7 @@ def _quantile_table(facts: dict[str, Any]) -> Table:
         "jobs_per_batch": ("jobs per batch", "{:,.3g}".format),
         "batches_per_session": ("batches per session", "{:,.3g}".format),
     }
-    for key, (name, form) in forms.items():
-        if facts[key]:
-            table.add_row(name, *(form(value) for value in facts[key].values()))
-    return table
+    return fill_quantiles(table, ("5 %", "25 %", "median", "75 %", "95 %", "mean"), forms, facts)
 
 
 def _week(facts: dict[str, Any]) -> Table:

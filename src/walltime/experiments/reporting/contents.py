@@ -10,7 +10,8 @@ import polars as pl
 
 from walltime.analysis.charts.grids import Grid
 from walltime.core.errors import InputError
-from walltime.experiments.grouping import find_axes, find_kept, read_tables
+from walltime.experiments.comparison import find_axes
+from walltime.experiments.grouping import find_kept, read_tables
 
 if TYPE_CHECKING:
     from walltime.experiments.answers.losers import Tables

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.arrays import doubled, doubles, integers, lengthened
+from walltime.kernel.arrays import doubled, doubles, integers
 from walltime.kernel.queue.sorting import sort_by
 from walltime.kernel.usage import Usage, blunt
 from walltime.policy.api import float_key
@@ -69,16 +69,16 @@ class Tree:
             self.line = doubled(self.line)
             self.key = doubled(self.key)
             self.tie = doubled(self.tie)
-            self.given = lengthened(self.given)
-            self.share = lengthened(self.share)
-            self.part = lengthened(self.part)
-            self.own = lengthened(self.own)
-            self.used = lengthened(self.used)
-            self.use = lengthened(self.use)
-            self.effective = lengthened(self.effective)
-            self.level = lengthened(self.level)
-            self.standing = lengthened(self.standing)
-            self.factors = lengthened(self.factors)
+            self.given = doubled(self.given)
+            self.share = doubled(self.share)
+            self.part = doubled(self.part)
+            self.own = doubled(self.own)
+            self.used = doubled(self.used)
+            self.use = doubled(self.use)
+            self.effective = doubled(self.effective)
+            self.level = doubled(self.level)
+            self.standing = doubled(self.standing)
+            self.factors = doubled(self.factors)
             self.first = integers(len(self.parent) + 1)
         self.parent[node] = parent
         self.given[node] = shares

@@ -9,7 +9,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.errors import PolicyError
-from walltime.kernel.arrays import doubled, doubles, integers, lengthened
+from walltime.kernel.arrays import doubled, doubles, integers
 from walltime.kernel.jobs import JobTable, require_job, require_jobs
 from walltime.policies.fairshare.share import FairShare
 from walltime.policies.order.factors import NAMES, StaticFactors, read_weights, split_fairshare
@@ -97,7 +97,7 @@ class Multifactor(Order):
         while slot >= len(self.base):
             self.leaf = doubled(self.leaf)
             self.since = doubled(self.since)
-            self.base = lengthened(self.base)
+            self.base = doubled(self.base)
         if self.size is not None:
             self.base[slot] = self.size.of(jobs, slot) * self.size_weight
         elif self.terms is not None:
