@@ -30,12 +30,21 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.scenario import parse
 from walltime.scenario.controller import Controller as ControllerOptions
-from walltime.site.associations import make_flat
+from walltime.site.associations import Association, Associations
 from walltime.site.gres import Gres
 from walltime.site.nodes import Node
 from walltime.slurm import engine
 from walltime.slurm.site import Site
 from walltime.slurm.translate.site import make_own_site
+
+
+def make_flat(users: list[str], shares: dict[str, int]) -> Associations:
+    """Every user with an account of the same name below root, all with equal shares unless told otherwise."""
+    entries: list[Association] = []
+    for user in users:
+        entries.append(Association(f"acct-{user}", share=shares.get(user, 1)))
+        entries.append(Association(f"acct-{user}", user, f"acct-{user}", is_default=True))
+    return Associations(tuple(entries))
 
 
 def configurations() -> dict[str, tuple[Site, Workload]]:

@@ -286,13 +286,3 @@ def make_equal(
     known |= {name: Quality(name) for name in others if name not in known}
     root = Association("root", parent="", qos=tuple(known))
     return Associations(tuple(entries.values()), tuple(known.values()), root)
-
-
-def make_flat(users: Iterable[str], shares: Mapping[str, int] | None = None) -> Associations:
-    """Every user with an account of the same name below root, all with equal shares unless told otherwise."""
-    given = shares or {}
-    entries: list[Association] = []
-    for user in users:
-        entries.append(Association(f"acct-{user}", share=given.get(user, 1)))
-        entries.append(Association(f"acct-{user}", user, f"acct-{user}", is_default=True))
-    return Associations(tuple(entries))

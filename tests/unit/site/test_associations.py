@@ -3,7 +3,7 @@
 import pytest
 
 from walltime.core.errors import InputError
-from walltime.site.associations import Associations, Quality, make_equal, make_flat, read_associations
+from walltime.site.associations import Association, Associations, Quality, make_equal, read_associations
 from walltime.slurm.protocol.savedstate import save
 from walltime.slurm.protocol.wire import Reader
 
@@ -63,7 +63,8 @@ def test_a_limit_on_an_unknown_resource_is_refused(files):
 
 
 def test_saved_state_begins_as_slurm_writes_it():
-    state = save(make_flat(["ann"]), "c", 1_700_000_000, {"ann": 20_000})
+    ann = Association("ann"), Association("ann", "ann", "ann", is_default=True)
+    state = save(Associations(ann), "c", 1_700_000_000, {"ann": 20_000})
     reader = Reader(state["last_tres"])
     assert reader.u16() == 38 << 8
     assert reader.u64() == 1_700_000_000
