@@ -42,9 +42,9 @@ def _fill(setting: Setting, runs: int) -> str:
     """A store with so many runs that are done; nothing is simulated."""
     from walltime.experiments.definition import parse_experiment
     from walltime.experiments.leases import Leases
-    from walltime.experiments.planning import Plan
+    from walltime.experiments.planning import ExperimentPlan
     from walltime.experiments.store import Store
-    from walltime.experiments.tasks import Outcome
+    from walltime.experiments.tasks import TaskOutcome
 
     grid = {
         "policy": ["fcfs", "easy", "sjf", "conservative", "ljf"],
@@ -56,9 +56,9 @@ def _fill(setting: Setting, runs: int) -> str:
     )
     numbers = {f"figure.number.{place}": 1.5 for place in range(FIGURES)}
     with Store(setting.folder / "many", create=True) as store:
-        number = store.register(experiment, Plan(experiment).specifications())
+        number = store.register(experiment, ExperimentPlan(experiment).specifications())
         leases = Leases(store)
         while tasks := leases.take(number, 500):
-            leases.finish([Outcome(task, figures=numbers, result="0" * 64, host="here") for task in tasks])
+            leases.finish([TaskOutcome(task, figures=numbers, result="0" * 64, host="here") for task in tasks])
         leases.close()
     return str(setting.folder / "many")

@@ -16,7 +16,7 @@ from walltime.core.workload import Workload
 from walltime.workload.formats.sacct.reader import read_sacct
 from walltime.workload.models.empirical import FittedModel
 from walltime.workload.models.fit import fit
-from walltime.workload.synthesis import Plan, synthesize
+from walltime.workload.synthesis import SynthesisPlan, synthesize
 
 CASE = "models"
 _HEADER = (
@@ -38,7 +38,7 @@ def measure(setting: Setting) -> Iterator[Figure]:
     yield seconds(CASE, f"a model fitted to {len(jobs):,} jobs", timing, at_most(5.0))
     cores = jobs.machine_cores or 1024
     days = len(jobs) / model.rates.jobs_per_day
-    plan = Plan(cores=cores, days=days, load=model.rates.offered_load or 0.9, seed=1)
+    plan = SynthesisPlan(cores=cores, days=days, load=model.rates.offered_load or 0.9, seed=1)
     timing, made = setting.time(lambda: FittedModel(model), lambda loaded: synthesize(loaded, plan))
     yield seconds(CASE, f"{len(made):,} jobs generated, pressure held", timing, at_most(5.0))
 

@@ -18,7 +18,7 @@ from benchmarks.setting import Setting
 from benchmarks.workloads import POOL, random_jobs
 from building import add_cluster
 from planning import make_plan
-from walltime.cluster.requests import Request as NodeRequest
+from walltime.cluster.requests import NodeRequest
 from walltime.core.random import stream
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload
@@ -35,7 +35,7 @@ from walltime.policies.backfill.plan import Plan
 from walltime.policies.optimise.objectives import Wait
 from walltime.policies.optimise.search import GapSearch
 from walltime.policy import registry
-from walltime.policy.optimise import People
+from walltime.policy.optimise import UserTotals
 from walltime.scenario import Part
 
 CASE = "plans"
@@ -122,7 +122,7 @@ def make_waiting(machine: str, waiting: int, operator: str, rounds: int) -> Wait
 
 
 def improve(made: Waiting) -> Waiting:
-    made.search.improve(made.draft, People())
+    made.search.improve(made.draft, UserTotals())
     return made
 
 
@@ -181,7 +181,7 @@ def improved(seed: int, name: str) -> float:
     draft = make_plan(seed, jobs=6, cores=6, unit=60 * SECOND).open()
     if name != "nothing":
         part = Part(name=name, parameters={"objectives": {"wait": 1}, "rounds": 300})
-        registry.build("optimise", part).improve(draft, People())
+        registry.build("optimise", part).improve(draft, UserTotals())
     return Wait().measure(draft)
 
 

@@ -245,12 +245,12 @@ def draw_watch(jobs: Workload) -> None:
     """The terminal at the end of a watched run."""
     from rich.console import Console
 
-    from walltime.cli.run.watch import Watch
+    from walltime.cli.run.watch import LiveView
     from walltime.engine import native
     from walltime.scenario import parse, resolve
 
     console = Console(record=True, width=100, file=open("/dev/null", "w"), force_terminal=True)  # noqa: SIM115
-    watch = Watch("easy", jobs, console)
+    watch = LiveView("easy", jobs, console)
     watch.draw = lambda picture: None
     scenario = parse({"workload": {"table": jobs}, "cluster": {"cores": CORES}, "until": "24d"})
     native.run(resolve(scenario, jobs), jobs, watch)

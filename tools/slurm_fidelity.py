@@ -157,7 +157,7 @@ Repeated = dict[str, tuple[Callable[[], Record], Workload]]
 
 
 def repeated_configurations(release: str | None) -> Repeated:
-    options = engine.Options(release=release)
+    options = engine.SlurmOptions(release=release)
     return {
         name: (functools.partial(record_virtual, site, workload, options), workload)
         for name, (site, workload) in configurations().items()
@@ -187,7 +187,7 @@ def repeated_sites(release: str | None) -> Repeated:
     return cases
 
 
-def record_virtual(site: Site, workload: Workload, options: engine.Options | None = None) -> Record:
+def record_virtual(site: Site, workload: Workload, options: engine.SlurmOptions | None = None) -> Record:
     """A run as a result keeps it."""
     scenario = parse({"workload": {"table": workload}, "cluster": {"name": "cluster", "nodes": "16x8"}})
     started = engine.start(site, workload, options=options)

@@ -23,7 +23,7 @@ from walltime.slurm import warden
 from walltime.slurm.controller import Controller
 from walltime.slurm.packages import cache_folder, fetch
 from walltime.slurm.site import Site
-from walltime.slurm.translate.submission import Job
+from walltime.slurm.translate.submission import TraceJob
 
 PORTS = range(20_000, 32_000)
 """Where nodes listen: below what the system gives to callers."""
@@ -126,7 +126,7 @@ class Slurmds:
         return {key: settings[key] for key in ("SLURM_CONF", "TZ", "PATH", "LANG")} | {"LD_LIBRARY_PATH": libraries}
 
 
-def give_scripts(jobs: list[Job]) -> None:
+def give_scripts(jobs: list[TraceJob]) -> None:
     """Have each job sleep for its run time. They are ours: a genuine node has to know the user of a job."""
     for job in jobs:
         assert job.run is not None

@@ -27,11 +27,11 @@ from walltime.site.nodes import Node
 from walltime.slurm import engine
 from walltime.slurm.controller import SLACK, Controller, Setting
 from walltime.slurm.packages import find_installation
-from walltime.slurm.protocol.dialect import Request
-from walltime.slurm.protocol.link import Call, Link
+from walltime.slurm.protocol.dialect import IncomingMessage
+from walltime.slurm.protocol.link import Call, ControllerLink
 from walltime.slurm.simulation import Simulation
 from walltime.slurm.site import Site
-from walltime.slurm.translate.submission import Job, People, make_jobs
+from walltime.slurm.translate.submission import ControllerUsers, TraceJob, make_jobs
 from walltime.slurm.translate.writing import write_conf
 
 LEAD, STEP = 10, 13
@@ -64,7 +64,7 @@ class RealRun:
     load: float
 
 
-class RealLink(Link):
+class RealLink(ControllerLink):
     """A controller that lives in real time: nothing waits for anybody."""
 
     @property
@@ -79,11 +79,11 @@ class RealLink(Link):
         while self.now < until and self.served == served:
             self._pump_once(min(0.2, max(0.0, (until - self.now) / SECOND)))
 
-    def call(self, kind: int, body: bytes, user: int = 0) -> Request:
+    def call(self, kind: int, body: bytes, user: int = 0) -> IncomingMessage:
         call: Call = self.send(kind, body, user)
         while call.answer is None:
             self._pump_once(0.2)
-        return self.dialect.unpack(call.answer) if call.answer else Request(0, b"", None, 0)
+        return self.dialect.unpack(call.answer) if call.answer else IncomingMessage(0, b"", None, 0)
 
 
 def make_trace(seed: int, jobs: int = 30, nodes: int = 10) -> Workload:
@@ -156,7 +156,7 @@ controller ran. Microseconds."""
 def run_emulated(site: Site, workload: Workload, base: int) -> Found:
     """With our nodes."""
     installation = find_installation()
-    people = People(workload.label_names("user"))
+    people = ControllerUsers(workload.label_names("user"))
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     setting = Setting(conf=write_conf(site), people=people.lines(), virtual=False)
     with Controller(installation, setting) as controller:
@@ -178,7 +178,7 @@ def run_emulated(site: Site, workload: Workload, base: int) -> Found:
 def run_genuine(site: Site, workload: Workload, base: int) -> Found:
     """With genuine nodes, by the controller's own log."""
     installation, programs = find_installation(), find_slurmd()
-    people = People(workload.label_names("user"))
+    people = ControllerUsers(workload.label_names("user"))
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     give_scripts(jobs)
     text = rewrite(write_conf(site), site, choose_ports(len(site.nodes)))
@@ -206,11 +206,11 @@ def run_genuine(site: Site, workload: Workload, base: int) -> Found:
 class Silent:
     """Stands for no node."""
 
-    def answer(self, request: Request) -> bytes:
+    def answer(self, request: IncomingMessage) -> bytes:
         raise AssertionError(f"a genuine node was to be asked ({request.kind})")
 
 
-def submit_all(link: RealLink, jobs: Iterable[Job]) -> list[int]:
+def submit_all(link: RealLink, jobs: Iterable[TraceJob]) -> list[int]:
     """Submit each job in its time; the numbers that the controller gives them."""
     numbers = []
     for job in jobs:
@@ -243,7 +243,7 @@ def run_twin(real: RealRun, delay: float | None = None) -> np.ndarray:
     jobs = make_trace(real.seed)
     jobs = jobs.replace(jobs.columns, origin=Origin(float(real.epoch), "UTC"))
     delay = delay if delay is not None else max(0.0, statistics.median(real.extra))
-    options = engine.Options(
+    options = engine.SlurmOptions(
         warm_up=round(real.lead * SECOND),
         slack=max(SLACK, round(real.late * SECOND)),
         launch=round(delay * SECOND),

@@ -143,7 +143,7 @@ class Table:
     """A line of figures now and then while the simulation runs."""
 
     def __init__(self) -> None:
-        self.run: engine.Run | None = None
+        self.run: engine.ControllerRun | None = None
         self.began = time.perf_counter(), time.process_time()
         self.told = 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.calibration.agreement import KEYS, bound_trust, compare_groups, find_waits, measure_trust
-from walltime.analysis.calibration.reasons import Reason, find_reasons
+from walltime.analysis.calibration.reasons import LikelyReason, find_reasons
 from walltime.core.reading import reader, reading
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Calibration:
     log: str
     waits: pl.DataFrame
     groups: dict[str, pl.DataFrame]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[LikelyReason, ...]
     left_out: int
     """Jobs of the log that do not tell their wait, or never started in the replay."""
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from walltime import api
-from walltime.analysis.explain.explanation import Cause, Explanation, Foreseen, Overtaker, Standing
+from walltime.analysis.explain.explanation import Explanation, Foreseen, Overtaker, QueuePosition, WaitCause
 from walltime.analysis.explain.holding import tell_holds
 from walltime.analysis.explain.shortage import Shortage
-from walltime.analysis.explain.wording import Words
+from walltime.analysis.explain.wording import Wording
 from walltime.core.dates import read_moment
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, format_duration, microseconds
@@ -172,7 +172,7 @@ class _Clock:
 def _account(done: api.Result, row: dict[str, Any], watched: _Watched, times: tuple[int, ...]) -> Explanation:
     watcher, again = watched.watcher, watched.again
     names = {int(number): str(name) for number, name in _names(watched.schedule)}
-    words = Words(names, _node_names(again, row), dict(done.record.facts.get("origin") or {}))
+    words = Wording(names, _node_names(again, row), dict(done.record.facts.get("origin") or {}))
     told = "backfill" if watcher.cycles else "promised"
     seen = [(time, start, told) for time, start in watcher.promises]
     first = seen[0][0] if seen else None
@@ -240,16 +240,16 @@ def _count_nodes(watched: _Watched, row: dict[str, Any]) -> int:
     return int(requests.told[0]) or (int(row["nodes"] or 0) if requests.bound[0] else 0)
 
 
-def _cause(one: Any, words: Words, shortage: Shortage | None) -> Cause:
+def _cause(one: Any, words: Wording, shortage: Shortage | None) -> WaitCause:
     start, end, facts = one.start / SECOND, one.end / SECOND, _facts(one)
     if one.kind != "resources" or shortage is None or "room_by" in facts or end <= start:
-        return Cause(one.kind, start, end, words.cause(one), facts)
+        return WaitCause(one.kind, start, end, words.cause(one), facts)
     text, told = shortage.tell(start, end, words.when)
-    return Cause(one.kind, start, end, text, facts | told)
+    return WaitCause(one.kind, start, end, text, facts | told)
 
 
-def _standing(sample: Any) -> Standing:
-    return Standing(sample.time / SECOND, sample.ahead, sample.waiting, sample.parts)
+def _standing(sample: Any) -> QueuePosition:
+    return QueuePosition(sample.time / SECOND, sample.ahead, sample.waiting, sample.parts)
 
 
 def _about(row: dict[str, Any]) -> dict[str, Any]:
@@ -265,7 +265,7 @@ def _about(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _holds(watched: _Watched, row: dict[str, Any], eligible: float | None) -> tuple[Cause, ...]:
+def _holds(watched: _Watched, row: dict[str, Any], eligible: float | None) -> tuple[WaitCause, ...]:
     """What the job waited for before it could wait for the scheduler."""
     submit = float(row["submit"])
     end = eligible if eligible is not None else row["end"] if row["end"] is not None else watched.until
@@ -277,7 +277,7 @@ def _holds(watched: _Watched, row: dict[str, Any], eligible: float | None) -> tu
     same = (workload.column("job_id") == row["job_id"]).nonzero()[0].tolist()
     found = [number for number in same if names is None or not row.get("name") or names[number] == row["name"]]
     if not found:
-        return (Cause("held", submit, end, "it was held"),)
+        return (WaitCause("held", submit, end, "it was held"),)
     return tell_holds(workload, jobs, found[0], (submit, end), scenario.dependencies)
 
 

@@ -27,7 +27,7 @@ WARMING = 8
 
 
 @dataclass(frozen=True)
-class Interval:
+class WaitInterval:
     """The wait in which `share` of the jobs start that were planned as this one: what the requests make of it now, and
     by how much such jobs of a replay of the log started sooner or later. Seconds.
 
@@ -62,7 +62,7 @@ class Prediction:
     horizon: float
     seed: int
     based_on: dict[str, Any]
-    interval: Interval | None = None
+    interval: WaitInterval | None = None
     """None where it was not asked for, or where the requests do not tell when the job would start."""
 
     @property
@@ -228,7 +228,7 @@ def _collecting_late() -> Iterator[None]:
 
 def _find_interval(
     scenario: Any, prepared: Any, draw: _Draw, count: int, observe: Callable[[Any], Any] | None
-) -> Interval | None:
+) -> WaitInterval | None:
     """What the requests make of the job's wait, with how wrong that was for such jobs among the newest of the log."""
     from walltime.analysis.predictions import cover_weeks, find_interval
 
@@ -240,7 +240,7 @@ def _find_interval(
     learned = find_interval(past, planned, level)
     known, sooner, later = (0, None, None) if learned is None else learned
     judged = sum(week.jobs for week in weeks)
-    return Interval(
+    return WaitInterval(
         share=SHARE,
         planned=planned,
         least=None if sooner is None else max(planned + sooner, 0.0),
@@ -305,7 +305,7 @@ def _start_of(prepared: Any, row: int, moment: int, observe: Any) -> float | Non
 
     looked_at = (int(State.RUNNING), int(State.REJECTED))
 
-    class Watch(Observer):
+    class StartWatcher(Observer):
         wait: float | None = None
 
         def __init__(self) -> None:
@@ -324,7 +324,7 @@ def _start_of(prepared: Any, row: int, moment: int, observe: Any) -> float | Non
                     why = [reason for reason, count in self.reasons.items() if count > known.get(reason, 0)]
                     raise InputError(f"the job would be rejected: {why[0] if why else 'a rule refuses it'}")
 
-    watch = Watch()
+    watch = StartWatcher()
     with contextlib.suppress(_StartedError):
         prepared.run(observe, observers=[watch])
     return watch.wait

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from walltime.core.workload import Workload
     from walltime.scenario import Scenario
     from walltime.workload.models.sample import JobModel
-    from walltime.workload.synthesis import Plan
+    from walltime.workload.synthesis import SynthesisPlan
 
 HIGHEST = (1.1, 1.05, 1.02, 1.01, 1.005, 1.002)
 """Upper edges of the pressure that are tried, as multiples of the lower one: the widest that will do is taken."""
@@ -32,14 +32,14 @@ _ROUNDS = 8  # amounts of fill that are tried with each
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TunedWorkload:
     """What was found: the plan with its fill and pressure, the baseline's jobs, and the waits that they make.
 
     `medians` are seconds, for each hour of the experiment; NaN where an hour has no jobs, infinite where half of them
     had not started when the run ended. `low` and `high` are what they should lie between.
     """
 
-    plan: Plan
+    plan: SynthesisPlan
     workload: Workload
     medians: np.ndarray
     low: float
@@ -74,15 +74,15 @@ def tune_workload(
     within: float = _HOUR,
     pressure: float = 1.0,
     **plan: Any,
-) -> Tuned:
+) -> TunedWorkload:
     """The fill and the pressure with which the hourly median wait stays at `wait` ± `within` seconds; or comes nearest.
 
     The scenario tells the machine and the scheduler; its own jobs are not looked at. `pressure` is the lower edge;
-    `plan` are other fields of `synthesis.Plan`, such as days and seed. Raises InputError.
+    `plan` are other fields of `SynthesisPlan`, such as days and seed. Raises InputError.
     """
     from walltime.core.random import read_seed
     from walltime.workload.models import PUBLISHED, load_model
-    from walltime.workload.synthesis.machine import Plan, parse_date
+    from walltime.workload.synthesis.machine import SynthesisPlan, parse_date
 
     if not 0 < within < wait:
         raise InputError("tune: the wait must be longer than what it may be away from it", value=within)
@@ -96,7 +96,7 @@ def tune_workload(
     if isinstance(given.get("start"), str):
         given["start"] = parse_date(given["start"])
     given.setdefault("node_cores", 1 if cluster.nodes is None else cluster.nodes[0].cores)
-    made = Plan(cores=cluster.total_cores, **given)
+    made = SynthesisPlan(cores=cluster.total_cores, **given)
     return _Search(load_model(model) if isinstance(model, str | Path) else model, base, made, wait, within).find(
         pressure
     )
@@ -108,14 +108,14 @@ class _Search:
 
     model: JobModel
     scenario: Scenario
-    plan: Plan
+    plan: SynthesisPlan
     wait: float
     within: float
     runs: int = 0
 
-    def find(self, pressure: float) -> Tuned:
+    def find(self, pressure: float) -> TunedWorkload:
         """The first that is inside in every hour, from the widest band of pressure on; else the best of all."""
-        best: Tuned | None = None
+        best: TunedWorkload | None = None
         fill = 1.5 * self.wait / _HOUR
         for top in HIGHEST:
             found = self._fit(replace(self.plan, pressure=(pressure, pressure * top), fill=fill))
@@ -126,9 +126,9 @@ class _Search:
         assert best is not None
         return replace(best, runs=self.runs)
 
-    def _fit(self, plan: Plan) -> Tuned:
+    def _fit(self, plan: SynthesisPlan) -> TunedWorkload:
         """The best of some amounts of fill: what is missing in the middle is added, as it comes about one to one."""
-        best: Tuned | None = None
+        best: TunedWorkload | None = None
         for _ in range(_ROUNDS):
             found = self._try(plan)
             best = found if best is None or _rank(found) < _rank(best) else best
@@ -142,7 +142,7 @@ class _Search:
             plan = replace(plan, fill=fill)
         return best  # type: ignore[return-value]
 
-    def _try(self, plan: Plan) -> Tuned:
+    def _try(self, plan: SynthesisPlan) -> TunedWorkload:
         from walltime.pipeline import prepare
         from walltime.scenario.workload.source import WorkloadSpec
         from walltime.workload.synthesis import synthesize
@@ -152,7 +152,7 @@ class _Search:
         record = prepare(self.scenario.model_copy(update={"workload": spec})).run()
         self.runs += 1
         medians = hourly_medians(record, *jobs.notes["phases"]["experiment"])
-        return Tuned(plan, jobs, medians, self.wait - self.within, self.wait + self.within, self.runs)
+        return TunedWorkload(plan, jobs, medians, self.wait - self.within, self.wait + self.within, self.runs)
 
 
 def hourly_medians(result: Result | Record, begin: float, end: float) -> np.ndarray:
@@ -180,7 +180,7 @@ def count_outside(medians: np.ndarray, low: float, high: float) -> int:
     return int(np.count_nonzero((medians < low) | (medians > high)))
 
 
-def _rank(tuned: Tuned) -> tuple[int, float]:
+def _rank(tuned: TunedWorkload) -> tuple[int, float]:
     """Fewest hours outside first, then the nearest."""
     middle = (tuned.low + tuned.high) / 2
     return tuned.outside, float(np.nanmax(np.abs(tuned.medians - middle)))

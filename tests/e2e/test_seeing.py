@@ -148,12 +148,12 @@ def test_a_run_is_watched_on_a_terminal() -> None:
 def test_what_is_watched_keeps_its_lines(width: int) -> None:
     from rich.console import Console
 
-    from walltime.cli.run.watch import Watch
+    from walltime.cli.run.watch import LiveView
 
     jobs = walltime.Workload.from_columns(submit=[0], run_time=[1], requested_time=[1], cores=[1])
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, color_system=None, width=width, legacy_windows=False)
-    watch = Watch("multifactor+conservative of a site with a very long name", jobs, console)
+    watch = LiveView("multifactor+conservative of a site with a very long name", jobs, console)
     watch.jobs = watch.ended = 1_234_567
     watch.history = [(0, 0.5, 123_456, 1_000), (50, 1.0, 1_234_567, 98_765)]
     watch.now = 100

@@ -11,7 +11,7 @@ import sys
 import time
 
 import pytest
-from dask_processes import Cluster
+from dask_processes import DaskCluster
 from injecting import Disturbed
 
 from walltime.experiments.store import Store
@@ -24,10 +24,10 @@ SEED = int(os.environ.get("FAULTS_SEED", "7"))
 @pytest.fixture
 def clusters(tmp_path_factory):
     """A function that starts a Dask cluster, which is ended with the test."""
-    made: list[Cluster] = []
+    made: list[DaskCluster] = []
 
-    def make(**options) -> Cluster:
-        made.append(Cluster(tmp_path_factory.mktemp("dask"), **options))
+    def make(**options) -> DaskCluster:
+        made.append(DaskCluster(tmp_path_factory.mktemp("dask"), **options))
         return made[-1]
 
     yield make
@@ -40,7 +40,7 @@ def sweeps(tmp_path):
     """A function that makes a sweep on a Dask cluster, which is ended with the test."""
     made: list[Disturbed] = []
 
-    def make(cluster: Cluster, **options) -> Disturbed:
+    def make(cluster: DaskCluster, **options) -> Disturbed:
         made.append(Disturbed(tmp_path, SEED, cluster=cluster, **options))
         return made[-1]
 
@@ -159,8 +159,8 @@ def test_an_error_that_comes_each_time_is_told(clusters, sweeps, monkeypatch):
 
 SPEAKING = """
 import logging
-from walltime.experiments.distributed.cluster import Cluster
-Cluster("tcp://127.0.0.1:1", 1)
+from walltime.experiments.distributed.cluster import DaskCluster
+DaskCluster("tcp://127.0.0.1:1", 1)
 from distributed.comm.core import CommClosedError
 for name in ("distributed.batched", "distributed.client", "asyncio"):
     logging.getLogger(name).error("of %s", name, exc_info=CommClosedError())

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from walltime.cluster.requests import Request
+from walltime.cluster.requests import NodeRequest
 
 HORIZON = 400
 Vector = list[int]
@@ -70,16 +70,16 @@ class Model:
         has = self.capacity[node] if node < self.n else [self.licences[node - self.n]] + [0] * (self.kinds - 1)
         return [has[r] - sum(stay.amounts.get(node, [0] * self.kinds)[r] for stay in stays) for r in range(self.kinds)]
 
-    def offer_at(self, node: int, request: Request, stays: list[Stay]) -> int:
+    def offer_at(self, node: int, request: NodeRequest, stays: list[Stay]) -> int:
         if self.alone(request) and any(node in stay.amounts for stay in stays):
             return 0
         free = self.free(node, stays)
         return max(0, min(free[r] // each for r, each in enumerate(request.each) if each > 0))
 
-    def alone(self, request: Request) -> bool:
+    def alone(self, request: NodeRequest) -> bool:
         return request.exclusive or self.whole
 
-    def offers(self, nodes: list[int], request: Request, start: int, length: int, slot: int) -> dict[int, int]:
+    def offers(self, nodes: list[int], request: NodeRequest, start: int, length: int, slot: int) -> dict[int, int]:
         """How often each node has room for the request's `each`, at every second."""
         moments = [self.stays(time, slot) for time in range(start, start + max(length, 1))]
         return {node: min(self.offer_at(node, request, stays) for stays in moments) for node in nodes}
@@ -90,7 +90,7 @@ class Model:
 
     # ---- the questions
 
-    def licensed(self, request: Request, start: int, length: int, slot: int) -> bool:
+    def licensed(self, request: NodeRequest, start: int, length: int, slot: int) -> bool:
         for time in range(start, start + max(length, 1)):
             stays = self.stays(time, slot)
             for k, amount in enumerate(request.licences):
@@ -98,7 +98,7 @@ class Model:
                     return False
         return True
 
-    def served(self, nodes: list[int], request: Request, start: int, length: int, slot: int, cores: int) -> bool:
+    def served(self, nodes: list[int], request: NodeRequest, start: int, length: int, slot: int, cores: int) -> bool:
         """Whether nodes and licences are there beside the named holds, and numbers of cores beside the others.
 
         Holds whose number does not tell enough get names for this question.
@@ -119,7 +119,7 @@ class Model:
 
     # ---- holds without names
 
-    def any_cores(self, nodes: list[int], request: Request) -> bool:
+    def any_cores(self, nodes: list[int], request: NodeRequest) -> bool:
         """Whether any cores of its nodes serve the request; or any nodes, where they are given as a whole and alike."""
         if any(request.each[1:]):
             return False
@@ -128,7 +128,7 @@ class Model:
             return len(sizes) <= 1 and self.place != "contiguous"
         return request.nodes == 0 and not request.exclusive
 
-    def placed(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> bool:
+    def placed(self, nodes: list[int], request: NodeRequest, start: int, end: int, slot: int) -> bool:
         """Whether it matters which nodes the request gets: by itself, or as a named hold begins while it lasts."""
         if not self.any_cores(nodes, request):
             return True
@@ -146,7 +146,7 @@ class Model:
             if other != slot and hold.count and hold.meets(start, end, nodes)
         }
 
-    def unclear(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> list[int]:
+    def unclear(self, nodes: list[int], request: NodeRequest, start: int, end: int, slot: int) -> list[int]:
         """Those of which a number of cores does not tell whether the request leaves them enough."""
         placed = self.placed(nodes, request, start, end, slot)
         sizes = {self.capacity[node][0] for node in nodes}
@@ -158,7 +158,7 @@ class Model:
             if unequal or set(hold.nodes) != set(nodes) or (placed and hold.start < start)
         ]
 
-    def by_number(self, nodes: list[int], request: Request, start: int, end: int, slot: int, cores: int) -> bool:
+    def by_number(self, nodes: list[int], request: NodeRequest, start: int, end: int, slot: int, cores: int) -> bool:
         """Whether so many cores are left at the start, and where a hold without names begins."""
         unclear = self.unclear(nodes, request, start, end, slot)
         return all(
@@ -195,7 +195,7 @@ class Model:
         for other in sorted(found, key=lambda other: (self.holds[other].start, list(self.holds).index(other))):
             hold = self.holds[other]
             rest = [0] * (self.kinds - 1)
-            request = Request(hold.count, 0, (1, *rest))
+            request = NodeRequest(hold.count, 0, (1, *rest))
             offers = self.offers(sorted(hold.nodes), request, hold.start, hold.end - hold.start, other)
             shares, late = fill(sorted(offers), offers, hold.count), 0
             if sum(shares.values()) < hold.count and hold.start <= self.now < hold.end - 1:
@@ -207,7 +207,7 @@ class Model:
 
     # ---- the questions, answered
 
-    def by_name(self, nodes: list[int], request: Request, start: int, length: int, slot: int) -> bool:
+    def by_name(self, nodes: list[int], request: NodeRequest, start: int, length: int, slot: int) -> bool:
         if not self.licensed(request, start, length, slot):
             return False
         offers = self.offers(nodes, request, start, length, slot)
@@ -217,22 +217,22 @@ class Model:
             return first_run(offers, request.nodes) is not None
         return sum(offer > 0 for offer in offers.values()) >= request.nodes
 
-    def fits(self, nodes: list[int], request: Request, length: int, slot: int) -> bool:
+    def fits(self, nodes: list[int], request: NodeRequest, length: int, slot: int) -> bool:
         return self.served(nodes, request, self.now, length, slot, self.whole_cores(nodes, request, request.cores))
 
-    def whole_cores(self, nodes: list[int], request: Request, cores: int) -> int:
+    def whole_cores(self, nodes: list[int], request: NodeRequest, cores: int) -> int:
         """What the request takes where all nodes are alike: whole nodes, where it has them for itself."""
         if not self.alone(request):
             return cores
         size = max((self.capacity[node][0] for node in nodes), default=1)
         return (request.nodes or -(-request.cores // size)) * size
 
-    def earliest(self, nodes: list[int], request: Request, length: int, slot: int, after: int) -> int | None:
+    def earliest(self, nodes: list[int], request: NodeRequest, length: int, slot: int, after: int) -> int | None:
         times = range(after, after + HORIZON)
         cores = self.whole_cores(nodes, request, request.nodes * request.each[0] or request.cores)
         return next((time for time in times if self.served(nodes, request, time, length, slot, cores)), None)
 
-    def first_room(self, node: int, request: Request) -> int:
+    def first_room(self, node: int, request: NodeRequest) -> int:
         """The first time at which the node has room by its running jobs alone."""
         time = self.now
         while True:
@@ -242,20 +242,20 @@ class Model:
 
     # ---- what happens
 
-    def share(self, request: Request, node: int, cores: int) -> Vector:
+    def share(self, request: NodeRequest, node: int, cores: int) -> Vector:
         """What is taken or kept on a node."""
         times = 1 if request.nodes else cores
         first = self.capacity[node][0] if self.alone(request) else cores
         return [first] + [times * amount for amount in request.each[1:]]
 
-    def stay(self, request: Request, start: int, end: int, shares: dict[int, int]) -> Stay:
+    def stay(self, request: NodeRequest, start: int, end: int, shares: dict[int, int]) -> Stay:
         amounts = {node: self.share(request, node, cores) for node, cores in shares.items()}
         for k, amount in enumerate(request.licences):
             if amount:
                 amounts[self.n + k] = [amount] + [0] * (self.kinds - 1)
         return Stay(start, end, amounts, self.alone(request))
 
-    def take(self, nodes: list[int], request: Request, length: int, slot: int) -> dict[int, int]:
+    def take(self, nodes: list[int], request: NodeRequest, length: int, slot: int) -> dict[int, int]:
         """Start the job; its cores by node."""
         self.make_clear(nodes, request, self.now, self.now + max(length, 1), slot)
         self.holds.pop(slot, None)
@@ -275,12 +275,12 @@ class Model:
             return {node: self.capacity[node][0] for node in shares}
         return shares
 
-    def make_clear(self, nodes: list[int], request: Request, start: int, end: int, slot: int) -> None:
+    def make_clear(self, nodes: list[int], request: NodeRequest, start: int, end: int, slot: int) -> None:
         """Give names to all holds of which the number does not tell enough."""
         while unclear := self.unclear(nodes, request, start, end, slot):
             self.name(unclear, slot)
 
-    def pick(self, offers: dict[int, int], room: dict[int, int], request: Request) -> list[int]:
+    def pick(self, offers: dict[int, int], room: dict[int, int], request: NodeRequest) -> list[int]:
         able = [node for node, offer in offers.items() if offer > 0]
         if self.place == "contiguous":
             first = first_run(offers, request.nodes)
@@ -295,7 +295,7 @@ class Model:
             return sorted(able, key=lambda node: (sign * room[node], node))[: request.nodes]
         return sorted(able, key=lambda node: (sign * self.leftover(node, room, request), node))[: request.nodes]
 
-    def leftover(self, node: int, room: dict[int, int], request: Request) -> float:
+    def leftover(self, node: int, room: dict[int, int], request: NodeRequest) -> float:
         """By the cores that the job may have, and by what is free now of the rest."""
         free = self.free(node, list(self.running.values()))
         free[0] = room[node]
@@ -306,7 +306,7 @@ class Model:
                 total += float(free[r] - request.each[r]) / float(most)
         return total
 
-    def hold(self, nodes: list[int], request: Request, length: int, slot: int, start: int) -> dict[int, Vector]:
+    def hold(self, nodes: list[int], request: NodeRequest, length: int, slot: int, start: int) -> dict[int, Vector]:
         """Reserve from `start`; the amounts that are kept by node."""
         end = start + max(length, 1)
         self.make_clear(nodes, request, start, end, slot)

@@ -13,7 +13,7 @@ import walltime
 from walltime.core.digest import digest_workload
 from walltime.experiments.definition import parse_experiment
 from walltime.experiments.execution import prepare_run
-from walltime.experiments.planning import Plan
+from walltime.experiments.planning import ExperimentPlan
 
 FLOW = {
     "tasks": [
@@ -65,7 +65,7 @@ def test_the_jobs_of_a_seed_are_the_same_in_every_cell(tmp_path_factory, number,
     scenario = {"workload": workload, "cluster": {"cores": 16}}
     if impatient:
         scenario["cancellations"] = {"share": 0.5, "after": "10m"}
-    plan = Plan(parse_experiment({"scenario": scenario, "grid": grid, "seeds": [seed, seed + 1]}))
+    plan = ExperimentPlan(parse_experiment({"scenario": scenario, "grid": grid, "seeds": [seed, seed + 1]}))
     seen: dict[int, set[str]] = {}
     for planned in plan.specifications():
         for own, _ in planned.runs:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from walltime.cluster.requests import Request
+from walltime.cluster.requests import NodeRequest
 from walltime.core.random import stream
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -81,7 +81,7 @@ class Play:
         n = self.integer(1, 4)
         self.model = Model([[self.integer(1, 3)] for _ in range(n)], [], [0] * n, "first-fit", False)
         self.sets = [list(range(n)), sorted({self.integer(0, n - 1) for _ in range(2)})]
-        self.waiting: dict[int, tuple[list[int], Request, int]] = {}
+        self.waiting: dict[int, tuple[list[int], NodeRequest, int]] = {}
         self.slots = 0
         self.starts = self.refusals = 0
 
@@ -92,7 +92,7 @@ class Play:
         nodes = self.sets[self.random.random() < 0.2]
         shaped = self.random.random() < 0.2
         most = sum(self.model.capacity[node][0] for node in nodes)
-        request = Request(1, 1, (1,)) if shaped else Request(self.integer(1, most), 0, (1,))
+        request = NodeRequest(1, 1, (1,)) if shaped else NodeRequest(self.integer(1, most), 0, (1,))
         self.waiting[self.slots] = (nodes, request, self.integer(1, 6))
         self.slots += 1
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from walltime.core.time import SECOND
-from walltime.kernel.usage import HalfLife, Steps
-from walltime.policies.fairshare.tree import Tree
+from walltime.kernel.usage import HalfLife, SteppedUsage
+from walltime.policies.fairshare.tree import ShareTree
 
 ALEA, CLASSIC, FAIR_TREE = range(3)
 SHARES = st.integers(1, 9).map(float)
@@ -16,7 +16,7 @@ USES = st.one_of(st.just(0.0), st.integers(1, 50).map(float), st.floats(1e-3, 1e
 
 def grow(accounts):
     """A tree of accounts with users as [(shares, [(shares, use), ...]), ...]; users by account, and the ledger."""
-    usage, tree, people = HalfLife(0), Tree(1), []
+    usage, tree, people = HalfLife(0), ShareTree(1), []
     for shares, users in accounts:
         account = tree.add(0, shares, -1)
         people.append([])
@@ -47,7 +47,7 @@ def test_shares_add_up_and_factors_are_factors(accounts, formula):
 @given(st.lists(st.tuples(SHARES, USES), min_size=2, max_size=8), st.sampled_from([ALEA, CLASSIC, FAIR_TREE]))
 @settings(max_examples=80, deadline=None)
 def test_who_is_below_target_stands_before_who_is_above(users, formula):
-    usage, tree = HalfLife(0), Tree(1)
+    usage, tree = HalfLife(0), ShareTree(1)
     for shares, use in users:
         leaf = usage.add()
         usage.load(leaf, 0, use)
@@ -85,7 +85,7 @@ def test_fair_tree_has_all_of_the_better_account_first(accounts):
 )
 @settings(max_examples=80, deadline=None)
 def test_decay_alone_changes_no_order(jobs, later, smooth):
-    usage = HalfLife(50 * SECOND) if smooth else Steps(0.75, 30 * SECOND)
+    usage = HalfLife(50 * SECOND) if smooth else SteppedUsage(0.75, 30 * SECOND)
     events = []
     for who, (start, length, rate) in enumerate(jobs):
         usage.add()

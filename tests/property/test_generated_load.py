@@ -9,7 +9,7 @@ from walltime.workload.generate import generate
 from walltime.workload.models import load_model
 from walltime.workload.models.empirical import FittedModel
 from walltime.workload.models.fit import fit
-from walltime.workload.synthesis import Plan, synthesize
+from walltime.workload.synthesis import SynthesisPlan, synthesize
 
 DAY = 86_400.0
 MODELS = {
@@ -28,7 +28,7 @@ MODELS = {
     days=st.sampled_from([7, 20, 31]),
 )
 def test_offered_load(name, load, seed, cores, days):
-    jobs = synthesize(MODELS[name], Plan(cores=cores, days=days, load=load, seed=seed))
+    jobs = synthesize(MODELS[name], SynthesisPlan(cores=cores, days=days, load=load, seed=seed))
     work = jobs.column("cores") * (jobs.column("run_time") / SECOND)
     for code, length in ((1, DAY), (2, days * DAY)):
         inside = jobs.column("phase") == code
@@ -47,7 +47,9 @@ def test_offered_load(name, load, seed, cores, days):
 )
 def test_pressure_after_each_instant(name, low, width, seed, fill):
     cores = 256
-    jobs = synthesize(MODELS[name], Plan(cores=cores, days=2, pressure=(low, low + width), seed=seed, fill=fill))
+    jobs = synthesize(
+        MODELS[name], SynthesisPlan(cores=cores, days=2, pressure=(low, low + width), seed=seed, fill=fill)
+    )
     begin = jobs.notes["phases"]["stabilization"][0]
     total, taken, checked = 0.0, {}, 0
     for phase, submit, width_, run in zip(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from walltime.cluster.requests import Request
+from walltime.cluster.requests import NodeRequest
 from walltime.core.random import stream
 from walltime.core.time import NEVER
 from walltime.kernel.hardware import Hardware
@@ -54,7 +54,7 @@ class Pair:
             if number == len(self.sets):
                 self.sets.append([int(node) for node in np.flatnonzero(mask)])
         self.waiting: list[int] = []
-        self.request: dict[int, Request] = {}
+        self.request: dict[int, NodeRequest] = {}
         self.of: dict[int, list[int]] = {}
         self.story: list[str] = []
 
@@ -69,7 +69,7 @@ class Pair:
         switches = sorted(self.integer(0, 2) for _ in range(n))
         self.model = Model(capacity, licences, switches, place, self.random.random() < 0.2)
 
-    def draw_request(self) -> Request:
+    def draw_request(self) -> NodeRequest:
         model = self.model
         nodes = self.integer(0, min(3, model.n)) if self.random.random() < 0.7 else 0
         cores = self.integer(max(1, nodes), max(nodes, 8 if nodes == 0 else nodes * 4))
@@ -78,7 +78,7 @@ class Pair:
             rest = [min(amount, 2) for amount in rest]
         each = (-(-cores // nodes) if nodes else 1, *rest)
         licences = tuple(self.integer(0, 3) if self.random.random() < 0.4 else 0 for _ in model.licences)
-        return Request(cores, nodes, each, nodes > 0 and self.random.random() < 0.25, licences)
+        return NodeRequest(cores, nodes, each, nodes > 0 and self.random.random() < 0.25, licences)
 
     # ---- operations, each checked
 

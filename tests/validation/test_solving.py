@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from walltime.analysis.queueing import erlang_c
-from walltime.analysis.solving import Want, solve
+from walltime.analysis.solving import SearchGoal, solve
 
 ARRIVALS = 8.0  # a second; each is served for a second on average
 SERVERS = range(9, 25)
 RUNS = 600
-WANTED = Want(bound=0.10, zone=0.25, error=0.01, most=120)
+WANTED = SearchGoal(bound=0.10, zone=0.25, error=0.01, most=120)
 
 
 def simulate(random: np.random.Generator, servers: int, jobs: int = 900, settle: int = 200) -> np.ndarray:

@@ -108,7 +108,7 @@ def find_best(figure: Figure, summaries: Sequence[Summary]) -> float | None:
 
 
 @dataclass(frozen=True)
-class Change:
+class FigureChange:
     """One figure in two results; `relative` is a fraction of the first's, None where that is zero."""
 
     figure: Figure
@@ -133,7 +133,7 @@ class Comparison:
 
     before: str
     after: str
-    changes: tuple[Change, ...]
+    changes: tuple[FigureChange, ...]
     jobs: int = 0
     """Jobs that started in both; of these, those that wait `shorter` and `longer`."""
     shorter: int = 0
@@ -188,13 +188,13 @@ def compare_headlines(results: Sequence[Comparable]) -> list[Comparison]:
     return [replace(one, verdicts=tuple(next(adjusted) for _ in one.verdicts)) for one in found]
 
 
-def _find_changes(before: Summary, after: Summary) -> tuple[Change, ...]:
+def _find_changes(before: Summary, after: Summary) -> tuple[FigureChange, ...]:
     changes = []
     for figure in find_figures([before, after]):
         old, new = figure.value(before), figure.value(after)
         if old is not None and new is not None and figure.text(old) != figure.text(new):
             relative = (new - old) / abs(old) if old else None
-            changes.append(Change(figure, old, new, relative))
+            changes.append(FigureChange(figure, old, new, relative))
     return tuple(changes)
 
 

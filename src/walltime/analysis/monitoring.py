@@ -21,7 +21,7 @@ from walltime.core.errors import InputError
 from walltime.core.tables import Record, Traffic
 
 if TYPE_CHECKING:
-    from walltime.analysis.series import Grid, Line
+    from walltime.analysis.series import Line, TimeGrid
     from walltime.api import Result
 
 NODES, GROUPS = "node", "node-group"
@@ -48,7 +48,7 @@ def dominant_shares(values: Mapping[str, np.ndarray], uses: Mapping[str, Use]) -
 
 
 def measure_nodes(
-    record: Record, grid: Grid, keys: Sequence[str], layouts: Mapping[str, Layout | None], held: Held, uses: Any
+    record: Record, grid: TimeGrid, keys: Sequence[str], layouts: Mapping[str, Layout | None], held: Held, uses: Any
 ) -> list[Line]:
     """The loads of the nodes, of their groups, and of each cluster; none of a cluster that is a number of cores."""
     lines = []
@@ -82,7 +82,7 @@ def measure_nodes(
 
 
 def _measure_traffic(
-    grid: Grid, keys: Sequence[str], traffic: Traffic, layout: Layout, cluster: str, prefix: str
+    grid: TimeGrid, keys: Sequence[str], traffic: Traffic, layout: Layout, cluster: str, prefix: str
 ) -> list[Line]:
     """The loads of disks and of the network that programs make: the larger of those of both directions. Components
     outside have theirs among the nodes, and do not count in groups and in all."""
@@ -108,16 +108,16 @@ def _measure_traffic(
 
 
 def _directions(
-    grid: Grid, traffic: Traffic, kinds: tuple[int, int], owner: np.ndarray, count: int
+    grid: TimeGrid, traffic: Traffic, kinds: tuple[int, int], owner: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The larger load of both directions of each owner over time, and which owners have any of it."""
-    from walltime.analysis.series import Steps
+    from walltime.analysis.series import IntervalSums
 
     levels, known = np.zeros((count, grid.count)), np.zeros(count, np.bool_)
     for kind in kinds:
         has = np.bincount(owner[owner >= 0], traffic.capacity[kind][owner >= 0], count)
         codes = np.where(traffic.kind == kind, owner[traffic.owner], -1)
-        means = Steps(grid, traffic.start, traffic.end, codes, count).means(traffic.rate)
+        means = IntervalSums(grid, traffic.start, traffic.end, codes, count).means(traffic.rate)
         levels = np.maximum(levels, np.divide(means, has[:, None], out=np.zeros_like(means), where=has[:, None] > 0))
         known |= has > 0
     return levels, known
@@ -141,7 +141,7 @@ def _spread(record: Record, placed: Placements, use: Use) -> np.ndarray:
 
 
 def _loads(
-    grid: Grid,
+    grid: TimeGrid,
     held: Held,
     placed: Placements,
     used: np.ndarray,
@@ -152,11 +152,11 @@ def _loads(
     label: tuple[str, str],
 ) -> list[Line]:
     """A series for each owner that has some of the resource."""
-    from walltime.analysis.series import Steps
+    from walltime.analysis.series import IntervalSums
 
     groups = min(len(names), MOST_NODES)
     codes = np.where(owner < groups, owner, -1)
-    steps = Steps(grid, held.start[placed.of], held.end[placed.of], codes, groups)
+    steps = IntervalSums(grid, held.start[placed.of], held.end[placed.of], codes, groups)
     means = steps.means(used)
     name = f"load_{label[0]}{label[1]}"
     return [

@@ -173,7 +173,7 @@ def _gather(amounts: pl.DataFrame, ids: pl.Series) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Part:
+class NodeSubset:
     """The nodes of a cluster that a group of jobs may use; `nodes` is None for the whole cluster."""
 
     cluster: str
@@ -199,14 +199,14 @@ class Part:
         return Held(held.start[mine], held.end[mine], amounts[mine])
 
 
-def find_parts(record: Record, queue: str | None = None) -> list[Part]:
+def find_parts(record: Record, queue: str | None = None) -> list[NodeSubset]:
     """The whole clusters, or the nodes of a queue in each of them that has it."""
     clusters = list(find_capacity(record))
     if queue is None:
-        return [Part(name) for name in clusters]
+        return [NodeSubset(name) for name in clusters]
     told = record.facts.get("queues") or {}
     mine = {name: told[name][queue] for name in clusters if queue in told.get(name, {})}
-    return [Part(name, None if text is None else read_numbers(text)) for name, text in mine.items()]
+    return [NodeSubset(name, None if text is None else read_numbers(text)) for name, text in mine.items()]
 
 
 def read_numbers(text: str) -> np.ndarray:
@@ -251,7 +251,7 @@ def use_by(record: Record, key: str, window: tuple[float | None, float | None] |
     for number, name in enumerate(names):
         parts = find_parts(record, name if key == "queue" else None) or find_parts(record)
         if key == "cluster" and name is not None:
-            parts = [Part(name)]
+            parts = [NodeSubset(name)]
         for resource, use in uses.items():
             mine = np.where(of_allocation == number, use.held, 0)
             total, seconds = sum(part.total(use) for part in parts), float(np.sum(held.core_time() * mine) / SECOND)
@@ -292,7 +292,7 @@ def _utilization(
     use: Use,
     held: Held,
     amounts: np.ndarray,
-    parts: list[Part],
+    parts: list[NodeSubset],
     outages: Mapping[str, Held],
     window: tuple[int | None, int | None],
 ) -> float | None:
@@ -301,7 +301,7 @@ def _utilization(
 
 
 def find_offered(
-    use: Use, parts: list[Part], outages: Mapping[str, Held], window: tuple[int | None, int | None]
+    use: Use, parts: list[NodeSubset], outages: Mapping[str, Held], window: tuple[int | None, int | None]
 ) -> float:
     """How much of a resource times how long (microseconds) was there in the window; 0 where that is none."""
     first, last = window

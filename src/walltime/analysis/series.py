@@ -23,7 +23,7 @@ from walltime.analysis.cells import locate, sum_steps, weigh_held
 from walltime.analysis.intervals import ABSENT, Held, find_capacity, find_down, find_held, find_horizon
 from walltime.analysis.metrics import DERIVED, group_codes
 from walltime.analysis.monitoring import GROUPS, NODES, SHARE, dominant_shares, measure_nodes
-from walltime.analysis.resources import CORES, Part, Use, codes_of_allocations, find_parts, find_uses
+from walltime.analysis.resources import CORES, NodeSubset, Use, codes_of_allocations, find_parts, find_uses
 from walltime.cluster.nodes import Layout
 from walltime.core.errors import InputError
 from walltime.core.tables import SERIES, Record, is_label, ticks
@@ -69,7 +69,7 @@ def series(
         return pl.DataFrame(schema=SERIES)
     clusters = list(find_capacity(record)) or ["cluster"]
     owner, job_owner = (find_owners(table, clusters) for table in (record.allocations, record.jobs))
-    parts = [[Part(cluster)] for cluster in clusters]
+    parts = [[NodeSubset(cluster)] for cluster in clusters]
     lines = Measured.of(record, grid, owner, job_owner, parts).lines("", clusters)
     if record.facts.get("shared_time"):
         held = find_held(record)
@@ -89,7 +89,7 @@ def group_series(record: Record, key: str, intervals: int = 1000) -> pl.DataFram
     return pl.DataFrame(schema=SERIES) if grid is None else grid.table(_measure_groups(record, grid, key))
 
 
-def find_grid(record: Record, intervals: int, interval: float | None) -> Grid | None:
+def find_grid(record: Record, intervals: int, interval: float | None) -> TimeGrid | None:
     """The intervals of a record; None where it has no job."""
     if intervals < 1:
         raise InputError("the number of intervals is not positive", value=intervals)
@@ -98,18 +98,18 @@ def find_grid(record: Record, intervals: int, interval: float | None) -> Grid | 
         return None
     first = int(submit.min())
     last = max(horizon, first)
-    return Grid.over(first, last, intervals) if interval is None else find_grid_between(first, last, interval)
+    return TimeGrid.over(first, last, intervals) if interval is None else find_grid_between(first, last, interval)
 
 
-def find_grid_between(first: int, last: int, interval: float) -> Grid:
+def find_grid_between(first: int, last: int, interval: float) -> TimeGrid:
     """Intervals of so many seconds between two times; raises InputError where there would be too many."""
     if not interval * SECOND >= 1 or (last - first) / (interval * SECOND) > MOST_INTERVALS:
         what = f"the interval of the series is not positive, or gives more than {MOST_INTERVALS:,} of them"
         raise InputError(what, value=interval)
-    return Grid.of(first, last, microseconds(interval))
+    return TimeGrid.of(first, last, microseconds(interval))
 
 
-def _measure_groups(record: Record, grid: Grid, key: str) -> list[Line]:
+def _measure_groups(record: Record, grid: TimeGrid, key: str) -> list[Line]:
     """The series of each group of jobs, the heaviest `MOST_GROUPS` of them; of queues also what they may use."""
     if key not in DERIVED and not record.jobs[key].count():
         return []
@@ -133,21 +133,26 @@ def _measure_groups(record: Record, grid: Grid, key: str) -> list[Line]:
 class Measured:
     """What groups of jobs use and wait for over time: for each series a row for each group, a value an interval."""
 
-    grid: Grid
+    grid: TimeGrid
     values: dict[str, np.ndarray]
     known: dict[str, np.ndarray]
     """Of a series that not every group has: which of them do."""
 
     @classmethod
     def of(
-        cls, record: Record, grid: Grid, owner: np.ndarray, job_owner: np.ndarray, parts: Sequence[Sequence[Part]]
+        cls,
+        record: Record,
+        grid: TimeGrid,
+        owner: np.ndarray,
+        job_owner: np.ndarray,
+        parts: Sequence[Sequence[NodeSubset]],
     ) -> Measured:
         """`owner` and `job_owner` are the groups of allocations and jobs, -1 for none; `parts` the nodes of each group
         where that is to be told."""
         groups, horizon = len(parts), find_horizon(record) or 0
         held, uses, outages = find_held(record), find_uses(record), find_down(record)
-        ran = Steps(grid, held.start, held.end, owner, groups)
-        there = Steps(grid, *_find_present(record.jobs, horizon, job_owner), groups)
+        ran = IntervalSums(grid, held.start, held.end, owner, groups)
+        there = IntervalSums(grid, *_find_present(record.jobs, horizon, job_owner), groups)
         ran.sum_up([None, *(use.held for use in uses.values())])
         there.sum_up([None, *(use.asked for use in uses.values())])
         values = {f"used_{CORES}": ran.means(uses[CORES].held), "running_jobs": ran.means(None)}
@@ -177,7 +182,7 @@ class Measured:
 
 
 def _measure_down(
-    grid: Grid, use: Use, parts: Sequence[Sequence[Part]], outages: Mapping[str, Held]
+    grid: TimeGrid, use: Use, parts: Sequence[Sequence[NodeSubset]], outages: Mapping[str, Held]
 ) -> tuple[np.ndarray, np.ndarray]:
     """How much of a resource was down over time in each group's nodes, and which groups have some that ever was."""
     values, met = np.zeros((len(parts), grid.count)), np.zeros(len(parts), bool)
@@ -200,7 +205,7 @@ def _find_present(jobs: pl.DataFrame, horizon: int, owner: np.ndarray) -> tuple[
     return eligible, end, owner if present.all() else np.where(present, owner, -1)
 
 
-def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, held: Held) -> list[Line]:
+def _measure_load(grid: TimeGrid, record: Record, cluster: str, rows: np.ndarray, held: Held) -> list[Line]:
     """The tasks on each node of a cluster; for the first thousand nodes, because a picture shows no more."""
     layout = record.facts.get("nodes", {}).get(cluster)
     if layout is None:
@@ -216,10 +221,10 @@ def _measure_load(grid: Grid, record: Record, cluster: str, rows: np.ndarray, he
 
 
 @dataclass(frozen=True)
-class Steps:
+class IntervalSums:
     """Intervals of time, each in a group: what holds so much while it lasts, to be summed up by interval of a grid."""
 
-    grid: Grid
+    grid: TimeGrid
     start: np.ndarray
     end: np.ndarray
     codes: np.ndarray
@@ -228,7 +233,9 @@ class Steps:
     known: dict[int, tuple[np.ndarray | None, np.ndarray, np.ndarray]] = field(default_factory=dict)
     """What has been summed up, by the identity of the amounts, which are kept beside it."""
 
-    def means(self, amounts: np.ndarray | None, less: tuple[Steps, np.ndarray | None] | None = None) -> np.ndarray:
+    def means(
+        self, amounts: np.ndarray | None, less: tuple[IntervalSums, np.ndarray | None] | None = None
+    ) -> np.ndarray:
         """The mean level of each group over each interval; each counts 1, or its amount. `less` is taken away."""
         level, partial = self._sums(amounts)
         if less is not None:
@@ -246,25 +253,25 @@ class Steps:
             self.known[id(one)] = one, level - less_level, partial - less_partial
 
     def _sums(self, amounts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Steps by group and interval, and the part of them that counts in the interval itself; see `Grid.means`."""
+        """Sums by group and interval, and the part of them that counts in the interval itself: see `TimeGrid.means`."""
         if id(amounts) not in self.known:
             self.sum_up([amounts])
         return self.known[id(amounts)][1:]
 
 
-class Grid:
+class TimeGrid:
     """Equal intervals over time, and the one integral that everything here needs."""
 
     def __init__(self, first: int, length: int, count: int) -> None:
         self.first, self.length, self.count = first, length, count
 
     @classmethod
-    def over(cls, first: int, last: int, intervals: int) -> Grid:
+    def over(cls, first: int, last: int, intervals: int) -> TimeGrid:
         """Intervals that begin at multiples of their length; one more than asked for where the edges fall badly."""
         return cls.of(first, last, choose_interval((last - first) / SECOND, intervals) * SECOND)
 
     @classmethod
-    def of(cls, first: int, last: int, length: int) -> Grid:
+    def of(cls, first: int, last: int, length: int) -> TimeGrid:
         """Intervals of a length in microseconds, which begin at multiples of it."""
         begin = first // length * length
         return cls(begin, length, max(1, -(-(last - begin) // length)))

@@ -29,7 +29,7 @@ Respond = Callable[[int, int], Sequence[float]]
 
 
 @dataclass(frozen=True)
-class Want:
+class SearchGoal:
     """What is wanted of the figure: to be `below` (or not) `bound`, give or take `zone` (a fraction of the bound)."""
 
     bound: float
@@ -73,7 +73,7 @@ class Solution:
 def solve(
     respond: Respond,
     count: int,
-    want: Want,
+    want: SearchGoal,
     *,
     smallest: bool = True,
     check: Callable[[int], bool] = lambda place: True,
@@ -101,7 +101,7 @@ def find_first(count: int) -> list[int]:
 class _Search:
     respond: Respond
     count: int
-    want: Want
+    want: SearchGoal
     smallest: bool
     check: Callable[[int], bool]
     known: dict[int, TriedValue] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from walltime.cli.terminal.console import emit, say
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
-    from walltime.cli.run.session import Session
+    from walltime.cli.run.session import RunSession
 
 CORES = 256
 LOAD = 0.9
@@ -35,7 +35,7 @@ def demo(
 ) -> None:
     """Generate a workload, run three policies on it, compare them, and write a report."""
     from walltime.cli.run.plan import choose_targets
-    from walltime.cli.run.session import Session, prepare_all
+    from walltime.cli.run.session import RunSession, prepare_all
     from walltime.policy.registry import preset
     from walltime.scenario import parse
 
@@ -55,7 +55,7 @@ def demo(
         for name in POLICIES
     }
     ready = prepare_all(scenarios, quiet=True)
-    session = Session(f"A generated workload, {100 * LOAD:.0f} % load")
+    session = RunSession(f"A generated workload, {100 * LOAD:.0f} % load")
     for name, prepared in ready.items():
         session.simulate(name, prepared)
     session.save(targets, force=force)
@@ -81,7 +81,7 @@ def _free_place(path: Path, force: bool) -> Path:
     return path
 
 
-def _report(session: Session, page: Path | None) -> Path:
+def _report(session: RunSession, page: Path | None) -> Path:
     """Write the report, and tell where: beside the results where they are kept, else into a new temporary folder."""
     import tempfile
 

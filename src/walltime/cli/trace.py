@@ -62,7 +62,7 @@ Host = Annotated[
 
 
 @dataclass(frozen=True)
-class Reading:
+class LogOptions:
     """How a log is to be read, as it was typed: its format, the zone of its local times, the columns of a foreign
     table, the file of collections, and what a machine has."""
 

@@ -13,17 +13,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from walltime.cluster.network import Edge, Link, Plan
+from walltime.cluster.network import Edge, Link, NetworkPlan
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
-from walltime.core.source import KeyPath, Source, read_source
+from walltime.core.source import KeyPath, SourceData, read_source
 
 _LINK = ("name", "from", "to", "bandwidth", "latency", "duplex")
 _ROUTE = ("from", "to", "links")
 
 
 @reader
-def read_plan(path: str | Path) -> Plan:
+def read_plan(path: str | Path) -> NetworkPlan:
     """The links and routes of a file; raises InputError with the line of what is wrong."""
     source = read_source(path)
     if not isinstance(source.data, dict) or not isinstance(source.data.get("links"), list):
@@ -34,10 +34,10 @@ def read_plan(path: str | Path) -> Plan:
     if not isinstance(routes, list):
         raise _wrong(source, ("routes",), "routes are a list", routes)
     told = [_read_route(source, item, ("routes", number)) for number, item in enumerate(routes)]
-    return Plan(tuple(edges), tuple(told), file=str(path))
+    return NetworkPlan(tuple(edges), tuple(told), file=str(path))
 
 
-def _read_edge(source: Source, item: Any, key_path: KeyPath) -> Edge:
+def _read_edge(source: SourceData, item: Any, key_path: KeyPath) -> Edge:
     _only(source, item, key_path, _LINK)
     first, second = _text(source, item, key_path, "from"), _text(source, item, key_path, "to")
     name = item.get("name", f"{first}-{second}")
@@ -49,7 +49,7 @@ def _read_edge(source: Source, item: Any, key_path: KeyPath) -> Edge:
     return Edge(name, first, second, Link(bandwidth, latency, duplex))
 
 
-def _read_route(source: Source, item: Any, key_path: KeyPath) -> tuple[str, str, tuple[str, ...]]:
+def _read_route(source: SourceData, item: Any, key_path: KeyPath) -> tuple[str, str, tuple[str, ...]]:
     _only(source, item, key_path, _ROUTE)
     links = item.get("links")
     if not isinstance(links, list) or not links or not all(isinstance(name, str) for name in links):
@@ -57,7 +57,7 @@ def _read_route(source: Source, item: Any, key_path: KeyPath) -> tuple[str, str,
     return _text(source, item, key_path, "from"), _text(source, item, key_path, "to"), tuple(links)
 
 
-def _only(source: Source, item: Any, key_path: KeyPath, keys: tuple[str, ...]) -> None:
+def _only(source: SourceData, item: Any, key_path: KeyPath, keys: tuple[str, ...]) -> None:
     if not isinstance(item, dict):
         raise _wrong(source, key_path, f"must be a mapping of {', '.join(keys)}", item)
     for key in item:
@@ -67,14 +67,14 @@ def _only(source: Source, item: Any, key_path: KeyPath, keys: tuple[str, ...]) -
             )
 
 
-def _text(source: Source, item: dict[Any, Any], key_path: KeyPath, key: str) -> str:
+def _text(source: SourceData, item: dict[Any, Any], key_path: KeyPath, key: str) -> str:
     value = item.get(key)
     if not isinstance(value, str) or not value:
         raise _wrong(source, key_path, f"needs {key}, the name of a place", value)
     return value
 
 
-def _number(source: Source, value: Any, key_path: KeyPath, zero: bool = False) -> float:
+def _number(source: SourceData, value: Any, key_path: KeyPath, zero: bool = False) -> float:
     if isinstance(value, str):  # YAML takes 1e9 for a text
         try:
             value = float(value)
@@ -86,5 +86,5 @@ def _number(source: Source, value: Any, key_path: KeyPath, zero: bool = False) -
     return float(value)
 
 
-def _wrong(source: Source, key_path: KeyPath, what: str, value: Any) -> InputError:
+def _wrong(source: SourceData, key_path: KeyPath, what: str, value: Any) -> InputError:
     return InputError(what, value=value, file=source.file, line=source.line(key_path))

@@ -230,7 +230,7 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Plan:
+class NetworkPlan:
     """A graph of links. `routes` are ways that are told, as (from, to, names of links); other ways are those with the
     fewest links, then the least latency, then the first in the order of the edges."""
 
@@ -243,7 +243,7 @@ class Plan:
 class Graph(Network):
     """Any links between places, among them all ends by name."""
 
-    def __init__(self, nodes: int, ends: Sequence[str], plan: Plan, local: Link | None = None) -> None:
+    def __init__(self, nodes: int, ends: Sequence[str], plan: NetworkPlan, local: Link | None = None) -> None:
         super().__init__(nodes, local)
         self._names = list(ends)
         self._beside: dict[str, list[tuple[str, int]]] = {}

@@ -23,7 +23,7 @@ _PART = re.compile(r"(?:(\d{1,9})x)?(\d{1,9})(?:,memory=(\d{1,18}))?(?:,gpus=(\d
 
 
 @dataclass(frozen=True)
-class Request:
+class NodeRequest:
     """A request as a ledger of resources understands it.
 
     With `nodes` it has a shape: so many distinct nodes, `each` of which must have these amounts, in the order of
@@ -72,7 +72,7 @@ class Stock:
         return sum(count for count, fits in zip(self.counts, self.times(each), strict=True) if fits)
 
 
-class Part(NamedTuple):
+class RequestPart(NamedTuple):
     """So many nodes of a job (0: it does not say) with so many cores each; memory and GPUs are those of the part as a
     whole, -1 where it does not tell them."""
 
@@ -109,7 +109,7 @@ def make_request(
     licences: str = "",
     exclusive: int = 0,
     parts: str = "",
-) -> Request:
+) -> NodeRequest:
     """Divide what a job's columns say (missing numbers are negative) over nodes of the stock; raises InputError.
 
     A request in nodes has its own division. One that tells none, but wants what is on nodes (GPUs, named resources,
@@ -136,11 +136,11 @@ def make_request(
     elif exclusive or wants.bound_to_nodes():
         nodes = _fewest(stock, wants)
     else:
-        return Request(cores, 0, wants.of_a_core(kinds), alone, shared, lacking)
+        return NodeRequest(cores, 0, wants.of_a_core(kinds), alone, shared, lacking)
     each = wants.of_a_node(nodes, kinds)
     if alone and cores_per_node > each[0]:  # a node that is the job's own has to be as large as it says
         each = (cores_per_node, *each[1:])
-    return Request(cores, nodes, each, alone, shared, lacking)
+    return NodeRequest(cores, nodes, each, alone, shared, lacking)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class _Wants:
         memory = self.memory_per_core if self.memory_per_core >= 0 else -(-max(self.memory, 0) // self.cores)
         return tuple({"cores": 1, "memory": memory}.get(kind, 0) for kind in kinds)
 
-    def of_a_node(self, nodes: int, kinds: list[str], part: Part | None = None) -> tuple[int, ...]:
+    def of_a_node(self, nodes: int, kinds: list[str], part: RequestPart | None = None) -> tuple[int, ...]:
         """An even share of everything, rounded up; of a node of a part, the part's cores, and what else it tells."""
         cores = -(-self.cores // nodes) if part is None else part.cores
         if part is not None and part.memory >= 0:
@@ -191,7 +191,7 @@ class _Wants:
         return tuple(share.get(kind, 0) for kind in kinds)
 
 
-def _put_together(text: str, wants: _Wants, kinds: list[str]) -> Request:
+def _put_together(text: str, wants: _Wants, kinds: list[str]) -> NodeRequest:
     """A request whose nodes differ. Of two parts one has to want at least as much of everything as the other: then a
     node that serves it serves the other too, and it is known at once whether all of them find their nodes."""
     parts = parse_parts(text)
@@ -208,7 +208,9 @@ def _put_together(text: str, wants: _Wants, kinds: list[str]) -> Request:
         if any(one < other for one, other in zip(more, less, strict=True)):
             raise InputError("parts of which neither wants as much of everything as the other", value=text)
     alike = len(sizes) == 1
-    return Request(wants.cores, nodes, sizes[-1], parts=() if alike else tuple((counts[each], each) for each in sizes))
+    return NodeRequest(
+        wants.cores, nodes, sizes[-1], parts=() if alike else tuple((counts[each], each) for each in sizes)
+    )
 
 
 def _lacking(wants: _Wants, kinds: list[str], licences: list[str]) -> str:
@@ -230,7 +232,7 @@ def _fewest(stock: Stock, wants: _Wants) -> int:
     return 1
 
 
-def parse_parts(text: str) -> list[Part]:
+def parse_parts(text: str) -> list[RequestPart]:
     """`1x8+4x2,memory=8000,gpus=4@long` part by part; raises InputError."""
     found = []
     for word in text.split("+"):
@@ -238,7 +240,7 @@ def parse_parts(text: str) -> list[Part]:
         if match is None or int(match[2]) == 0 or (match[1] is not None and int(match[1]) == 0):
             raise InputError("parts are written as nodes x cores of each, such as 1x8+4x2", value=text)
         memory, gpus = (-1 if told is None else int(told) for told in match.group(3, 4))
-        found.append(Part(int(match[1] or 0), int(match[2]), memory, gpus, match[5] or ""))
+        found.append(RequestPart(int(match[1] or 0), int(match[2]), memory, gpus, match[5] or ""))
     return found
 
 
@@ -252,7 +254,7 @@ def round_to_cores(workload: Workload, threads: int) -> Workload:
     return workload.replace(columns | {"cores": np.where(cores > 0, rounded, cores)})
 
 
-def find_parts(workload: Workload, among: Callable[[list[Part]], bool]) -> str | None:
+def find_parts(workload: Workload, among: Callable[[list[RequestPart]], bool]) -> str | None:
     """The first job whose parts are among those looked for, and how many there are, in words; None without any."""
     names = workload.label_names("parts")
     wanted = [among(parse_parts(name)) for name in names]
@@ -264,7 +266,7 @@ def find_parts(workload: Workload, among: Callable[[list[Part]], bool]) -> str |
     return f"job {workload.column('job_id')[first]} with the parts {names[workload.column('parts')[first]]}{more}"
 
 
-def refusal(stock: Stock, request: Request, queue: str | None = None, constraint: str | None = None) -> str | None:
+def refusal(stock: Stock, request: NodeRequest, queue: str | None = None, constraint: str | None = None) -> str | None:
     """Why the request could not run on the nodes of the stock, empty, in words; None where it could.
 
     `queue` and `constraint` are what the nodes were chosen by, for the words.
@@ -290,7 +292,7 @@ def refusal(stock: Stock, request: Request, queue: str | None = None, constraint
     return _shortage(stock, request, cores, queue, constraint)
 
 
-def _shortage(stock: Stock, request: Request, cores: int, queue: str | None, constraint: str | None) -> str:
+def _shortage(stock: Stock, request: NodeRequest, cores: int, queue: str | None, constraint: str | None) -> str:
     """What the nodes, which have so many cores together, have not enough of."""
     cluster = "the cluster" if queue is None else f"queue {queue}"
     whose = f"{cluster} has" if not constraint else f"the nodes with {constraint} have"

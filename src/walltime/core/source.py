@@ -20,7 +20,7 @@ KeyPath = tuple[str | int, ...]
 
 
 @dataclass
-class Source:
+class SourceData:
     """A file's data, and the line of each of its keys; `file` is None for data that a program made."""
 
     data: Any
@@ -36,7 +36,7 @@ class Source:
 
 
 @reader
-def read_source(path: str | Path) -> Source:
+def read_source(path: str | Path) -> SourceData:
     """The data of a YAML file; raises InputError for anything that is not one."""
     file = Path(path)
     check_path(file)
@@ -55,13 +55,13 @@ def read_source(path: str | Path) -> Source:
     return parse_source(text, str(file))
 
 
-def parse_source(text: str, file: str | None, most: int = _MOST_VALUES) -> Source:
+def parse_source(text: str, file: str | None, most: int = _MOST_VALUES) -> SourceData:
     """The data of a YAML text of at most so many values; raises InputError with the line of what is wrong."""
     try:
         loader = _Loader(text)
         try:
             root = loader.get_single_node()
-            source = Source(None, file)
+            source = SourceData(None, file)
             if root is None:
                 raise InputError("the file is empty", file=file)
             source.data = _Builder(loader, source, most).build(root, ())
@@ -102,7 +102,7 @@ def _key(node: yaml.Node) -> str | int:
 class _Builder:
     """Walks the parsed tree once, building values and noting lines."""
 
-    def __init__(self, loader: yaml.SafeLoader, source: Source, most: int) -> None:
+    def __init__(self, loader: yaml.SafeLoader, source: SourceData, most: int) -> None:
         self.loader = loader
         self.source = source
         self.most = most

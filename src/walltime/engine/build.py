@@ -56,7 +56,7 @@ from walltime.scenario.rules import ACCRUING
 from walltime.scenario.start import with_usage
 from walltime.workload.conditions.arrays import number_arrays
 from walltime.workload.conditions.aware import Flows, find_flows
-from walltime.workload.users.plan import Plan
+from walltime.workload.users.plan import UserPlan
 
 DEFAULT_PLACE = Part(name="best-fit")
 SLURM = "slurm"
@@ -330,7 +330,7 @@ def add_outages(
 def make_arrivals(
     batches: Iterable[Workload],
     scenario: Scenario,
-    plan: Plan | None,
+    plan: UserPlan | None,
     site: SiteRules | None = None,
     admission: Admission | None = None,
 ) -> Arrivals:
@@ -345,7 +345,7 @@ def build_simulation(
     first: Workload | None,
     batches: Iterable[Workload],
     options: dict[str, Any],
-    plan: Plan | None = None,
+    plan: UserPlan | None = None,
 ) -> tuple[Simulation, Arrivals]:
     """A simulation of the scenario's clusters, and the arrivals that obey their rules; `first` of `batches` tells what
     is asked for, `plan` when users submit it."""

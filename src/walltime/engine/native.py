@@ -21,11 +21,11 @@ from walltime.engine.brokering.dispatch import Dispatch
 from walltime.engine.build import build_simulation
 from walltime.engine.honoured import HONOURED
 from walltime.engine.loop import Rank, Simulation
-from walltime.engine.recording.counts import Counted
+from walltime.engine.recording.counts import RunCounts
 from walltime.engine.recording.pieces import Pieces, Sink
 from walltime.engine.recording.tables import build_outages, build_tables
 from walltime.engine.users import Users
-from walltime.engine.warm_start import Placements
+from walltime.engine.warm_start import RunningPlacements
 from walltime.engine.watching.plans import PlanRecorder
 from walltime.execution.programs import Programs
 from walltime.kernel.source import Observer
@@ -37,7 +37,7 @@ from walltime.scenario.execution import PROGRAMS, SHARING
 from walltime.scenario.honoured import find_refused
 from walltime.scenario.names import find_strangers
 from walltime.workload.conditions.dependencies import resolve_arrays, resolve_dependencies
-from walltime.workload.users.plan import Plan
+from walltime.workload.users.plan import UserPlan
 
 NAME = "native"
 CONTIGUOUS = "contiguous"
@@ -192,7 +192,7 @@ def run(
     options = _options(scenario, observer, watching) | {"conditions": _conditions(workload, scenario)}
     names = [cluster.name for cluster in scenario.clusters]
     ignored = Ignored(scenario)
-    counted = Counted(scenario)
+    counted = RunCounts(scenario)
     pieces, source = None, workload
     if sink is not None:
         assert not isinstance(workload, Workload)
@@ -218,7 +218,7 @@ def run(
     if first is not None and first.has("started"):
         layouts = [cluster.layout() for cluster in scenario.clusters]
         shared = min(0 if layout is None or layout.whole else len(layout.names()) for layout in layouts)
-        simulation.add_source(Rank.ARRIVALS, Placements(first, shared))
+        simulation.add_source(Rank.ARRIVALS, RunningPlacements(first, shared))
     if (attach := getattr(observer, "attach", None)) is not None:
         attach(simulation)
     simulation.overtime = microseconds(scenario.execution.overtime)
@@ -310,7 +310,7 @@ def _with_total(batch: Workload) -> Workload:
     return batch.replace(dict(batch.columns) | {"cores": np.where((nodes > 0) & (each > 0), nodes * each, 1)})
 
 
-def _plan_users(scenario: Scenario, workload: Workload | Iterable[Workload]) -> Plan | None:
+def _plan_users(scenario: Scenario, workload: Workload | Iterable[Workload]) -> UserPlan | None:
     """When users submit what, where they react; of a stream their past and future is not known."""
     if scenario.users is None or not scenario.users.reacts:
         return None

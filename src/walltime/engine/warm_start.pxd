@@ -10,7 +10,7 @@ cdef class WarmStart(Rhythm):
     cpdef schedule(self, Pass p)
     cpdef long long next(self, long long now, int causes) except *
 
-cdef class Placements(Source):
+cdef class RunningPlacements(Source):
     # by time
     cdef long long[::1] times
     cdef long long[::1] rows

@@ -97,7 +97,7 @@ def read_places(text: str, nodes: int) -> list[tuple[int, int]]:
 
 @cython.final
 @cython.cclass
-class Placements(Source):
+class RunningPlacements(Source):
     """Starts the jobs that run already at the times at which they started, where `running_on` tells if there are so
     many `nodes` that jobs share."""
 

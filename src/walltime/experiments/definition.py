@@ -23,7 +23,7 @@ from pydantic_core import PydanticCustomError
 from walltime.analysis.metrics import KEYS
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
-from walltime.core.source import KeyPath, Source, read_source
+from walltime.core.source import KeyPath, SourceData, read_source
 from walltime.experiments.grid import Axis, Cell, Level, make_cells
 from walltime.scenario.part import Part
 from walltime.scenario.reading.problems import explain
@@ -53,7 +53,7 @@ class Keep(Model):
         return value
 
 
-class Bounds(Model):
+class RunBounds(Model):
     """What one run may take; more is a failure of that run, and of no other."""
 
     time: Duration | None = Field(default=None, description="Of real time.")
@@ -82,9 +82,9 @@ class Experiment(Model):
     analyses: tuple[Part, ...] = Field(
         default=(), description="Functions of a result, ours by name or yours as `module:attribute`, with parameters."
     )
-    limits: Bounds = Field(default_factory=lambda: Bounds(), description="What a run may take.")
+    limits: RunBounds = Field(default_factory=lambda: RunBounds(), description="What a run may take.")
 
-    _source: Source = PrivateAttr(default_factory=lambda: Source(None, None))
+    _source: SourceData = PrivateAttr(default_factory=lambda: SourceData(None, None))
 
     @field_validator("grid", mode="before")
     @classmethod
@@ -149,7 +149,7 @@ class Experiment(Model):
         short: KeyPath = ("grid", level.axis, *level.place[1:])
         return self.place(short if whole not in self._source.lines and short in self._source.lines else whole)
 
-    def placed(self, source: Source) -> Self:
+    def placed(self, source: SourceData) -> Self:
         """The same experiment, knowing the lines of its file."""
         self._source = source
         return self
@@ -191,7 +191,7 @@ def parse_experiment(mapping: Mapping[str, Any]) -> Experiment:
     try:
         return Experiment.model_validate(data)
     except ValidationError as error:
-        raise explain(error, Source(data, None), Experiment) from None
+        raise explain(error, SourceData(data, None), Experiment) from None
 
 
 def _as_label(value: Any) -> str:

@@ -25,7 +25,7 @@ _NO_FIGURES = {"schema", "facts", "origin", "clusters", "skipped_reasons", "reje
 
 
 @dataclass(frozen=True)
-class Finding:
+class RunOutput:
     """What a run came to: numbers by name, files by name, and the digest of its tables."""
 
     figures: dict[str, float]
@@ -43,7 +43,7 @@ def prepare_run(specification: Mapping[str, Any], seed: int) -> Prepared:
     return prepared.on(workload, min(ends) if ends else None)
 
 
-def execute(specification: Mapping[str, Any], seed: int) -> Finding:
+def execute(specification: Mapping[str, Any], seed: int) -> RunOutput:
     """Run it and keep what is asked for; raises what the simulation raises."""
     prepared = prepare_run(specification, seed)
     result = Result(prepared.scenario, prepared.run(), describe_policy(prepared.scenario))
@@ -56,7 +56,7 @@ def execute(specification: Mapping[str, Any], seed: int) -> Finding:
         files |= _result_files(result)
     found = analyse(result, [Part.model_validate(part) for part in specification.get("analyses") or ()])
     files |= {f"{name}.parquet": _as_parquet(table) for name, table in found.tables.items()}
-    return Finding(find_figures(result.summary) | found.numbers, result.digest, files)
+    return RunOutput(find_figures(result.summary) | found.numbers, result.digest, files)
 
 
 def _find_weeks(result: Result, groups: Sequence[str]) -> dict[str, pl.DataFrame]:

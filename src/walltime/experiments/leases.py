@@ -33,7 +33,7 @@ from walltime.experiments.schema import (
     specifications,
 )
 from walltime.experiments.store import Store
-from walltime.experiments.tasks import MACHINE, Outcome, Task
+from walltime.experiments.tasks import MACHINE, Task, TaskOutcome
 
 SILENCE = 60.0
 """Seconds without a beat after which a runner that cannot be seen is given up."""
@@ -126,7 +126,7 @@ class Leases:
 
         return self._store.database.write(change)
 
-    def finish(self, outcomes: Sequence[Outcome]) -> list[bool]:
+    def finish(self, outcomes: Sequence[TaskOutcome]) -> list[bool]:
         """Write what became of tasks; of each, whether it was still ours to say. Raises InputError for a full disk."""
         results = self._store.results
         drafts = []
@@ -193,7 +193,7 @@ class Leases:
         self._store.database.write(change)
 
 
-def _note(connection: sa.Connection, outcome: Outcome) -> bool:
+def _note(connection: sa.Connection, outcome: TaskOutcome) -> bool:
     """Write one outcome; False where the lease has passed on, and then nothing is written."""
     from walltime import __version__
 

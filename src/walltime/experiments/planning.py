@@ -10,7 +10,7 @@ from typing import Any
 
 from walltime.analysis.analyses import find_analysis
 from walltime.core.errors import InputError, UnsupportedError
-from walltime.core.source import Source, read_source
+from walltime.core.source import SourceData, read_source
 from walltime.experiments.definition import MOST_RUNS, Experiment
 from walltime.experiments.grid import POLICY, Cell, Level, Setting
 from walltime.experiments.identity import digest_run, digest_specification, files_of
@@ -24,7 +24,7 @@ _MOST_TRIED = 20  # other levels of an axis, to find out whether it is at fault
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedCell:
     """A cell ready to be stored: what its runs are made of, and the digest of each seed's run."""
 
     cell: Cell
@@ -35,7 +35,7 @@ class Planned:
     """(seed, digest) of each repetition."""
 
 
-class Plan:
+class ExperimentPlan:
     """The cells of an experiment, and their scenarios. Making one reads the base scenario; nothing is simulated."""
 
     def __init__(self, experiment: Experiment) -> None:
@@ -176,17 +176,17 @@ class Plan:
         value = error.file if error.value is None else error.value
         return InputError(f"{what}{_without_place(error)}", value=value, choices=error.choices, **where)
 
-    def specifications(self) -> Iterator[Planned]:
+    def specifications(self) -> Iterator[PlannedCell]:
         """Every cell with the digests of its runs, in order; raises InputError for a cell that cannot run."""
         return (self.plan_cell(cell) for cell in self.cells)
 
-    def plan_cell(self, cell: Cell) -> Planned:
+    def plan_cell(self, cell: Cell) -> PlannedCell:
         """One cell with the digests of its runs; raises InputError where it cannot run."""
         scenario = self.make_scenario(cell.levels)
         specification = self._specify(scenario)
         digest = digest_specification(specification, scenario)
         text = json.dumps(specification, sort_keys=True, separators=(",", ":"))
-        return Planned(cell, text, digest, find_runs(digest, self.seeds))
+        return PlannedCell(cell, text, digest, find_runs(digest, self.seeds))
 
     def _specify(self, scenario: Scenario) -> dict[str, Any]:
         written = scenario.short()
@@ -202,7 +202,7 @@ def find_runs(digest: str, seeds: Iterable[int]) -> tuple[tuple[int, str], ...]:
     return tuple((seed, digest_run(digest, seed)) for seed in seeds)
 
 
-def _read_base(experiment: Experiment) -> Source:
+def _read_base(experiment: Experiment) -> SourceData:
     """The base scenario's data with the lines of the file that has it."""
     if experiment.base is not None:
         path = experiment.folder / experiment.base
@@ -211,7 +211,7 @@ def _read_base(experiment: Experiment) -> Source:
         return read_source(path)
     whole = experiment._source
     lines = {place[1:]: line for place, line in whole.lines.items() if place[:1] == ("scenario",)}
-    return Source(dict(experiment.scenario or {}), whole.file, lines)
+    return SourceData(dict(experiment.scenario or {}), whole.file, lines)
 
 
 def _without_place(error: InputError) -> str:

@@ -18,7 +18,7 @@ from socket import socketpair
 from walltime.core.errors import WalltimeError
 from walltime.core.plugins import permissions
 from walltime.core.time import format_duration
-from walltime.experiments.tasks import MACHINE, OWN, Outcome, RunLimits, Task, depth
+from walltime.experiments.tasks import MACHINE, OWN, RunLimits, Task, TaskOutcome, depth
 
 _LOG = 1 << 16  # bytes of a worker's output that are kept
 _MOST_STILLBORN = 3
@@ -38,7 +38,7 @@ class Worker:
     done: int = 0
 
 
-class Pool:
+class WorkerPool:
     """Up to `size` workers, started when there is work. Every task that goes in comes out as one outcome."""
 
     def __init__(self, size: int, limits: RunLimits | None = None) -> None:
@@ -71,9 +71,9 @@ class Pool:
         with suppress(OSError):  # it is gone, which `collect` finds out
             worker.connection.send(task)
 
-    def collect(self, timeout: float) -> list[Outcome]:
+    def collect(self, timeout: float) -> list[TaskOutcome]:
         """What has come out, after waiting for so many seconds at most."""
-        found: list[Outcome] = []
+        found: list[TaskOutcome] = []
         by_connection = {worker.connection: worker for worker in self.workers}
         for connection in wait(list(by_connection), self._until_limit(timeout)):
             found += self._receive(by_connection[connection])  # type: ignore[index]
@@ -114,7 +114,7 @@ class Pool:
         self.workers.append(worker)
         return worker
 
-    def _receive(self, worker: Worker) -> list[Outcome]:
+    def _receive(self, worker: Worker) -> list[TaskOutcome]:
         try:
             told = worker.connection.recv()
         except (EOFError, OSError):
@@ -136,7 +136,7 @@ class Pool:
                 self.give(task)
         return [outcome]
 
-    def _lose(self, worker: Worker) -> list[Outcome]:
+    def _lose(self, worker: Worker) -> list[TaskOutcome]:
         """A worker is gone: the task that it was at bears that, the others go to another worker."""
         code = worker.process.wait()
         log, tasks = _tail(worker.log), list(worker.tasks)
@@ -152,7 +152,7 @@ class Pool:
             self.give(task)
         return [_lost(tasks[0], code, log, self.limits.memory, worker.since)] if tasks else []
 
-    def _end_overdue(self) -> list[Outcome]:
+    def _end_overdue(self) -> list[TaskOutcome]:
         """End the workers whose task takes longer than it may."""
         if self.limits.time is None:
             return []
@@ -163,7 +163,7 @@ class Pool:
                 said = f"longer than its limit of {format_duration(self.limits.time)}"
                 tasks, log = list(worker.tasks), _tail(worker.log)
                 self._remove(worker)
-                found.append(Outcome(tasks[0], fault=OWN, error=said, log=log, wall=taken))
+                found.append(TaskOutcome(tasks[0], fault=OWN, error=said, log=log, wall=taken))
                 for task in tasks[1:]:
                     self.give(task)
         return found
@@ -187,14 +187,14 @@ def _end(worker: Worker) -> None:
         worker.log.unlink()
 
 
-def _lost(task: Task, code: int, log: str, memory: int | None, since: float) -> Outcome:
+def _lost(task: Task, code: int, log: str, memory: int | None, since: float) -> TaskOutcome:
     """The outcome of a task whose worker ended by itself, or was ended from outside."""
     wall = time.monotonic() - since
     if memory is not None and "memory allocation of" in log:
         said = f"more memory than its limit of {memory:,} bytes"
-        return Outcome(task, fault=OWN, error=said, log=log, wall=wall)
+        return TaskOutcome(task, fault=OWN, error=said, log=log, wall=wall)
     how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
-    return Outcome(task, fault=MACHINE, error=f"its worker ended {how}", log=log, wall=wall)
+    return TaskOutcome(task, fault=MACHINE, error=f"its worker ended {how}", log=log, wall=wall)
 
 
 def _tail(log: Path) -> str:

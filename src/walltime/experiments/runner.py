@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from walltime.experiments.leases import Leases
 from walltime.experiments.schema import DONE, FAILED, RUNNING, WAITING
 from walltime.experiments.store import Store
-from walltime.experiments.tasks import MACHINE, Outcome, RunLimits, Task, Workers
+from walltime.experiments.tasks import MACHINE, RunLimits, Task, TaskOutcome, Workers
 
 ATTEMPTS = 4
 """How often a run is tried that machines fail."""
@@ -65,7 +65,7 @@ class Runner:
         self.progress = Progress(counts := store.count(experiment), sum(counts.values()))
         self._ready: deque[Task] = deque()
         self._delayed: list[tuple[float, Task]] = []
-        self._outcomes: list[Outcome] = []
+        self._outcomes: list[TaskOutcome] = []
         self._gathered = 0.0
         self._looked = 0.0
 
@@ -129,7 +129,7 @@ class Runner:
         for _ in range(min(room, len(self._ready))):
             self.pool.give(self._ready.popleft())
 
-    def _gather(self, outcomes: list[Outcome]) -> None:
+    def _gather(self, outcomes: list[TaskOutcome]) -> None:
         """Keep what is to be written; what machines failed is tried again, after a pause."""
         for outcome in outcomes:
             if outcome.fault == MACHINE and outcome.task.attempt < ATTEMPTS:
@@ -190,10 +190,10 @@ def make_workers(count: int | None, limits: RunLimits, dask: str | None = None) 
     Raises InputError where the cluster does not answer, or what it needs is not installed.
     """
     if dask is None:
-        from walltime.experiments.pool import Pool
+        from walltime.experiments.pool import WorkerPool
 
-        return Pool(count or count_cores(), limits)
-    from walltime.experiments.distributed.cluster import Cluster
+        return WorkerPool(count or count_cores(), limits)
+    from walltime.experiments.distributed.cluster import DaskCluster
     from walltime.experiments.distributed.pool import DaskPool
 
-    return DaskPool(Cluster(dask, count), limits)
+    return DaskPool(DaskCluster(dask, count), limits)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from walltime.experiments.definition import Experiment
-    from walltime.experiments.planning import Planned
+    from walltime.experiments.planning import PlannedCell
 
 DEFAULT = "walltime-store"
 """The store's folder where nothing else is said."""
@@ -86,7 +86,7 @@ class Store:
 
     # Writing
 
-    def register(self, experiment: Experiment, planned: Iterable[Planned]) -> int:
+    def register(self, experiment: Experiment, planned: Iterable[PlannedCell]) -> int:
         """The number of the experiment, its cells and runs as planned; runs that are known already are kept.
 
         One that is registered already under this name is replaced where it differs; its runs stay. Of all the plans no
@@ -119,7 +119,7 @@ class Store:
 
         return self.database.write(change)
 
-    def _add_runs(self, connection: sa.Connection, plans: list[Planned]) -> dict[str, int]:
+    def _add_runs(self, connection: sa.Connection, plans: list[PlannedCell]) -> dict[str, int]:
         """The numbers of the plans' runs by their digests; those that are not there yet wait from now on."""
         insert = self.database.insert
         texts = [{"digest": plan.digest, "text": plan.specification} for plan in plans]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from walltime.core.errors import InputError
 from walltime.core.plugins import allow
 from walltime.experiments.definition import Experiment, load_experiment, parse_experiment
-from walltime.experiments.planning import Plan
-from walltime.experiments.pool import Pool
-from walltime.experiments.tasks import Outcome, RunLimits, Task
+from walltime.experiments.planning import ExperimentPlan
+from walltime.experiments.pool import WorkerPool
+from walltime.experiments.tasks import RunLimits, Task, TaskOutcome
 
 if TYPE_CHECKING:
     from walltime.experiments.runner import Progress
@@ -28,7 +28,7 @@ _FIGURE = 40
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SweepEstimate:
     """What a sweep would take, told from a trial of a few runs: the mean, and the quickest and the slowest of them."""
 
     cells: int
@@ -63,12 +63,12 @@ def read_experiment(given: Experiment | Mapping[str, Any] | str | Path) -> Exper
     return load_experiment(given)
 
 
-def plan_experiment(experiment: Experiment, *, deep: bool = True) -> Plan:
+def plan_experiment(experiment: Experiment, *, deep: bool = True) -> ExperimentPlan:
     """The experiment's plan, every cell of it checked; raises InputError with the line of what cannot run.
 
     `deep` also reads or generates the jobs of a few cells, in which every level of the grid appears.
     """
-    plan = Plan(experiment)
+    plan = ExperimentPlan(experiment)
     plan.check()
     if deep:
         plan.check_levels()
@@ -114,7 +114,7 @@ def hire(experiment: Experiment, workers: int | None = None, dask: str | None = 
 
 
 def run_plan(
-    store: Store, plan: Plan, workers: Workers, show: Callable[[Progress], None], *, retry: bool = False
+    store: Store, plan: ExperimentPlan, workers: Workers, show: Callable[[Progress], None], *, retry: bool = False
 ) -> Progress:
     """Register a plan that was checked, and run what is left of it."""
     from walltime.experiments.runner import Runner
@@ -123,7 +123,7 @@ def run_plan(
     return Runner(store, number, workers).run(show, retry=retry)
 
 
-def estimate(plan: Plan, store: Store | None = None, *, workers: int) -> Estimate:
+def estimate(plan: ExperimentPlan, store: Store | None = None, *, workers: int) -> SweepEstimate:
     """What a sweep would take, from a trial of a few runs; nothing is written."""
     known, wanted = 0, []
     done = _done_digests(store) if store is not None else set()
@@ -138,7 +138,7 @@ def estimate(plan: Plan, store: Store | None = None, *, workers: int) -> Estimat
     ended = [outcome for outcome in outcomes if not outcome.fault]
     walls = [outcome.wall for outcome in outcomes] + [TRIAL_SECONDS] * unfinished or [0.0]
     sizes = [_ROW + _FIGURE * len(own.figures) + sum(map(len, own.files.values())) for own in ended] or [0]
-    return Estimate(
+    return SweepEstimate(
         cells=len(plan.cells),
         runs=plan.runs,
         known=known,
@@ -164,10 +164,10 @@ def _spread(items: list[Any], count: int) -> list[Any]:
     return [items[place * (len(items) - 1) // (count - 1)] for place in range(count)]
 
 
-def _try_out(tasks: list[Task], experiment: Experiment, workers: int) -> tuple[list[Outcome], int]:
+def _try_out(tasks: list[Task], experiment: Experiment, workers: int) -> tuple[list[TaskOutcome], int]:
     """What a few tasks come to in the time of a trial, and how many did not end in it."""
-    pool = Pool(workers, _limits(experiment))
-    found: list[Outcome] = []
+    pool = WorkerPool(workers, _limits(experiment))
+    found: list[TaskOutcome] = []
     end = time.monotonic() + TRIAL_SECONDS
     try:
         waiting = list(tasks)

@@ -35,7 +35,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """What became of a task. `fault` is empty for one that was done."""
 
     task: Task
@@ -65,7 +65,7 @@ class Workers(Protocol):
     def give(self, task: Task) -> None:
         """Hand a task over."""
 
-    def collect(self, timeout: float) -> list[Outcome]:
+    def collect(self, timeout: float) -> list[TaskOutcome]:
         """What has come out, after waiting for so many seconds at most."""
 
     def busy(self) -> list[tuple[int, str, float]]:

@@ -24,7 +24,7 @@ from typing import Any
 
 from walltime.core.errors import WalltimeError
 from walltime.experiments.execution import execute
-from walltime.experiments.tasks import MACHINE, OWN, Outcome, Task
+from walltime.experiments.tasks import MACHINE, OWN, Task, TaskOutcome
 
 GROWTH = 256 << 20
 """Bytes by which a worker may have grown after a run and still take another."""
@@ -33,7 +33,7 @@ _OF_MACHINES = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFIL
 """What the system says when the machine is at fault, and not the run."""
 
 
-def attempt(task: Task, memory: int | None = None) -> Outcome:
+def attempt(task: Task, memory: int | None = None) -> TaskOutcome:
     """Run one task, with so much memory beyond what this process has; never raises but for signals."""
     _forget_peak()
     wall, cpu = time.perf_counter(), time.process_time()
@@ -48,7 +48,7 @@ def attempt(task: Task, memory: int | None = None) -> Outcome:
         told = _describe(error, memory)
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, usual)
-    return Outcome(
+    return TaskOutcome(
         task,
         wall=time.perf_counter() - wall,
         cpu=time.process_time() - cpu,

@@ -36,7 +36,7 @@ cdef class HalfLife(Usage):
     cdef int settle(self, Py_ssize_t owner, long long now) except -1
     cpdef double read(self, Py_ssize_t owner, Py_ssize_t k, long long time) except? -1
 
-cdef class Steps(Usage):
+cdef class SteppedUsage(Usage):
     cdef readonly double factor
     cdef readonly long long every
     cdef readonly bint temporary

@@ -194,7 +194,7 @@ class HalfLife(Usage):
 
 @cython.final
 @cython.cclass
-class Steps(Usage):
+class SteppedUsage(Usage):
     """Use is put down when a job ends, and multiplied by `factor` each time that `every` microseconds have gone by.
 
     A running job counts for all that it may use, its rate times its limit, from its start on (`temporary`), or for what

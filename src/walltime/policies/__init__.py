@@ -166,7 +166,7 @@ PARTS = (
     Entry(
         "estimate",
         "request",
-        "walltime.policies.estimate.request:Request",
+        "walltime.policies.estimate.request:RequestedTime",
         "The user's requested time, as it is.",
     ),
     Entry(

@@ -3,13 +3,13 @@ from walltime.kernel.drafts.draft cimport Draft
 from walltime.kernel.jobs cimport JobTable
 from walltime.policy.api cimport Order
 
-cdef class Random:
+cdef class RandomNumbers:
     cdef unsigned long long state
     cdef unsigned long long draw(self) noexcept
     cpdef Py_ssize_t below(self, Py_ssize_t count) except -1
     cpdef double uniform(self) noexcept
 
-cdef class People(Order):
+cdef class UserTotals(Order):
     cdef long long[::1] waited
     cdef double[::1] used
     cdef double[::1] tolerated
@@ -21,7 +21,7 @@ cpdef double tolerated_wait(long long cores, long long estimate) noexcept
 
 cdef class Objective:
     cdef readonly double floor
-    cdef People people
+    cdef UserTotals people
     cdef int begin(self, Draft draft) except -1
     cdef int moved(self, Draft draft, Py_ssize_t i, long long before, long long after) except -1
     cdef double value(self, Draft draft) except? -1.0
@@ -38,7 +38,7 @@ cdef class FunctionObjective(Objective):
     cdef int back(self) except -1
 
 cdef class Operator:
-    cpdef apply(self, Draft draft, Random random, Py_ssize_t job)
+    cpdef apply(self, Draft draft, RandomNumbers random, Py_ssize_t job)
 
 cdef class Optimiser:
     cdef readonly long long every
@@ -46,5 +46,5 @@ cdef class Optimiser:
     cdef readonly bint on_ends
     cdef readonly long long reach
     cdef readonly double most
-    cdef public Random random
-    cpdef improve(self, Draft draft, People people)
+    cdef public RandomNumbers random
+    cpdef improve(self, Draft draft, UserTotals people)

@@ -29,7 +29,7 @@ if not cython.compiled:
 
 @cython.final
 @cython.cclass
-class Random:
+class RandomNumbers:
     """Random numbers that are the same for the same seed and name, whatever else is drawn; SplitMix64."""
 
     def __init__(self, seed=0, name="") -> None:
@@ -67,7 +67,7 @@ def tolerated_wait(cores, estimate):
 
 @cython.final
 @cython.cclass
-class People(Order):
+class UserTotals(Order):
     """What has become of each user's jobs that have started so far: wait, processor time, and tolerated wait.
 
     It is told of starts and ends as an order is that charges for use: a job counts with its estimate while it runs, and
@@ -127,7 +127,7 @@ class Objective:
         self.floor = 1e-13  # the least that a relative change is measured against
         self.people = None
 
-    def know(self, people: People) -> None:
+    def know(self, people: UserTotals) -> None:
         """What was before the plan."""
         self.people = people
 
@@ -225,7 +225,7 @@ class FunctionObjective(Objective):
 class Operator:
     """One way to change a plan."""
 
-    def apply(self, draft: Draft, random: Random, job):
+    def apply(self, draft: Draft, random: RandomNumbers, job):
         """Change the draft: take jobs out and put them in again. `job` is where to begin, one that was drawn."""
         raise NotImplementedError(f"{type(self).__name__}.apply")
 
@@ -252,9 +252,9 @@ class Optimiser:
         self.most = math.inf if most is None else _positive("most", most)
         if every is None and not events:
             raise InputError("every: null, and on: []; the plan would never be improved")
-        self.random = Random()
+        self.random = RandomNumbers()
 
-    def improve(self, draft: Draft, people: People):
+    def improve(self, draft: Draft, people: UserTotals):
         """Change the draft to a better one; `people` is what has become of the jobs that have started."""
         raise NotImplementedError(f"{type(self).__name__}.improve")
 

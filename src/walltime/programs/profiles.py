@@ -14,7 +14,7 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.core.plugins import import_target, require_allowed
 from walltime.core.reading import reader, reading
-from walltime.core.source import KeyPath, Source, parse_source, read_source
+from walltime.core.source import KeyPath, SourceData, parse_source, read_source
 from walltime.programs.program import gather
 from walltime.programs.steps import (
     Checkpoint,
@@ -58,7 +58,7 @@ class Profiles:
             self._written[text] = made
             return made
         if text in _registered:
-            self._written[text] = _Reader(Source(None, None), self.steps).make_own(text, {}, ())
+            self._written[text] = _Reader(SourceData(None, None), self.steps).make_own(text, {}, ())
             return self._written[text]
         names = [*self.steps, *_registered]
         what = "no profile of this name" if names else "no file of profiles tells what this is"
@@ -118,7 +118,7 @@ def read_profiles(path: str | Path) -> Profiles:
     return Profiles(steps)
 
 
-def _read_data(path: str | Path) -> Source:
+def _read_data(path: str | Path) -> SourceData:
     """The file's data; that of a long one in JSON is read without its lines."""
     with reading(path) as file:
         text = file.text()
@@ -129,10 +129,10 @@ def _read_data(path: str | Path) -> Source:
             data = file.json()
     except InputError:
         return read_source(path)
-    return Source(data, str(path), {} if len(text) > _LONG else read_source(path).lines)
+    return SourceData(data, str(path), {} if len(text) > _LONG else read_source(path).lines)
 
 
-def _read_batsim(source: Source, path: str | Path) -> Profiles:
+def _read_batsim(source: SourceData, path: str | Path) -> Profiles:
     """The profiles of a workload of Batsim's, where a sequence may name what stands after it."""
     given = source.data["profiles"]
     if not isinstance(given, dict):
@@ -164,7 +164,7 @@ def _read_batsim(source: Source, path: str | Path) -> Profiles:
 class _Reader:
     """Makes steps of a file's data; `known` are the names that stand before."""
 
-    def __init__(self, source: Source, known: Mapping[str, Step]) -> None:
+    def __init__(self, source: SourceData, known: Mapping[str, Step]) -> None:
         self.source = source
         self.known = known
 

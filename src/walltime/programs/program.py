@@ -24,7 +24,7 @@ MOST_AT_ONCE = cython.declare(cython.longlong, 1_000_000)
 CURRENT = cython.declare(object, None)  # the program whose coroutine runs
 
 
-class Steps(tuple):
+class StepPath(tuple):
     """A checkpoint of a profile of a file: which step of its sequence is next, from the outermost to the innermost."""
 
     __slots__ = ()
@@ -367,7 +367,7 @@ class Program:
         """Run a profile: anything with `run(processes)` that is a coroutine or something to wait for; from its
         beginning, or from a state that it saved."""
         self.restored = restored
-        self.resume = list(restored) if isinstance(restored, Steps) else None
+        self.resume = list(restored) if isinstance(restored, StepPath) else None
         self.fresh = True
         try:
             self.root = begin_run(self, profile, self.processes)
@@ -540,12 +540,12 @@ class Process:
     def restored(self):
         """The state of the last checkpoint, where the job goes on from one; else None."""
         state = self.program.restored
-        return None if isinstance(state, Steps) else copy.deepcopy(state)
+        return None if isinstance(state, StepPath) else copy.deepcopy(state)
 
     def checkpoint(self, state) -> None:
         """Save what the program needs to go on from here. It takes no time: write what it would take before it."""
         self.check()
-        if state is None or isinstance(state, Steps):
+        if state is None or isinstance(state, StepPath):
             raise ProfileError("a checkpoint needs a state that is not None")
         self.program.save(copy.deepcopy(state))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import cython
 
 from walltime.programs.errors import ProfileError
-from walltime.programs.program import Operation, Pending, Process, Program, Steps, Together, begin_run, current
+from walltime.programs.program import Operation, Pending, Process, Program, StepPath, Together, begin_run, current
 
 INFINITE = cython.declare(cython.double, float("inf"))
 MOST_EMPTY = cython.declare(cython.longlong, 1_000_000)
@@ -303,7 +303,7 @@ class Checkpoint(Step):
             places.append(rounds.at if not places else rounds.at - 1)
             rounds = rounds.parent
         if places:
-            program.save(Steps(reversed(places)))
+            program.save(StepPath(reversed(places)))
         made.begun()
         return made
 

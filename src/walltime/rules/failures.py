@@ -20,7 +20,7 @@ UP, DOWN, NOTICE = range(3)
 
 
 @dataclass(frozen=True)
-class Event:
+class FailureEvent:
     """A group of nodes that fails together goes down, comes back, or is to go down; `end` is when it comes back."""
 
     time: int
@@ -62,7 +62,7 @@ class FailureCalendar:
         """When the next thing happens, and what."""
         return self._heap[0][:2] if self._heap else (NEVER, UP)
 
-    def pop(self) -> Event:
+    def pop(self) -> FailureEvent:
         """The next thing, which happens now."""
         time, what, number, group, end = heapq.heappop(self._heap)
         key = (number, group)
@@ -76,7 +76,7 @@ class FailureCalendar:
             self._expect(number, group, *next(self._futures[key]), time)
         else:
             self.finite -= 1
-        return Event(time, what, number, group, end, self.groups[number][group], noticed)
+        return FailureEvent(time, what, number, group, end, self.groups[number][group], noticed)
 
     def _prepare(self, number: int, source: Failures, cluster: Cluster, seed: int, name: str) -> None:
         told = told_failures(source, cluster)

@@ -21,7 +21,7 @@ from walltime.core.workload import COLUMNS, MISSING, Workload
 from walltime.policy import registry
 from walltime.policy.users import Coming, Departure, Reaction, Submission
 from walltime.scenario import Scenario
-from walltime.workload.users.plan import Plan
+from walltime.workload.users.plan import UserPlan
 from walltime.workload.users.submitted import MOMENTS, reshape
 
 RECENT = 20
@@ -50,7 +50,7 @@ def build_reactions(scenario: Scenario) -> Reactions | None:
 
 
 @dataclass
-class Answer:
+class Reply:
     """What becomes of a job that is due: it comes again so much `later` (microseconds), or `jobs` are submitted, each
     by its columns (None: as in the log) with its user's patience in microseconds (-1: no end); none of them, if the job
     was dropped (`gone`) or is in another one. With `vain` it was put off so often for nothing that it does not come
@@ -110,7 +110,7 @@ class Reactions:
         self.chains: dict[int, list[Description]] = {}  # parts that come one after the other
 
     def attach(
-        self, workload: Workload, plan: Plan, together: Iterable[int] = (), sent: Workload | None = None
+        self, workload: Workload, plan: UserPlan, together: Iterable[int] = (), sent: Workload | None = None
     ) -> None:
         """Called once, with the jobs that users may submit; rows that are submitted `together` cannot be changed.
         `sent` are the jobs in the queues to which routes send those that name none."""
@@ -130,10 +130,10 @@ class Reactions:
 
     # ---- asked
 
-    def ask(self, row: int, now: int, clusters: tuple[str, ...] | None = None, tasks: int = 1) -> Answer:
+    def ask(self, row: int, now: int, clusters: tuple[str, ...] | None = None, tasks: int = 1) -> Reply:
         """What becomes of a job that is due; with it come the other `tasks` of an array."""
         if row in self.inside:
-            return Answer()
+            return Reply()
         if row in self.chains:
             return self._go_on(row)
         told = self._describe(row, now)
@@ -166,22 +166,22 @@ class Reactions:
             self._refuse_fixed(job, "drop")
             self.counts["abandoned"] += tasks
             self.acts.setdefault("abandoned", []).append([job.job_id, now / SECOND])
-            return Answer(gone=True, again=again)
+            return Reply(gone=True, again=again)
         if job.queue == queue:
             job.queue = told.get("queue")  # the routes may send it elsewhere
         answer = self._submit(row, job, told, now, tasks)
         answer.again = again
         return answer
 
-    def _put_off(self, row: int, job: Submission) -> Answer:
+    def _put_off(self, row: int, job: Submission) -> Reply:
         """The job comes later; in turn, when it is the first of its user's."""
         line = self.lines.setdefault(job.user, deque())
         if job.queues_up and row not in self.lined:
             line.append(row)
             self.lined.add(row)
         if row in self.lined and line[0] != row:
-            return Answer()
-        return Answer(later=max(1, round(job.later * SECOND)), vain=self._is_vain(row))
+            return Reply()
+        return Reply(later=max(1, round(job.later * SECOND)), vain=self._is_vain(row))
 
     def _count_before(self, row: int) -> int:
         line = self.lines.get(self._user(row))
@@ -202,7 +202,7 @@ class Reactions:
         self.quiet[row] = (self.events, count + 1 if since == self.events else 0)
         return self.quiet[row][1] >= CHANCES
 
-    def _submit(self, row: int, job: Submission, told: Description, now: int, tasks: int) -> Answer:
+    def _submit(self, row: int, job: Submission, told: Description, now: int, tasks: int) -> Reply:
         patience = -1 if job.patience is None else round(job.patience * SECOND)
         told.pop("patience", None)
         new = self._change(job, told)
@@ -229,7 +229,7 @@ class Reactions:
         if others:
             self.acts.setdefault("run_times", []).extend([one["job_id"], one["run_time"] / SECOND] for one in others)
         merged = self.carried.get(row, []) if job.taken else []
-        return Answer(merged=merged, jobs=[(None if same else one, patience) for one in jobs])
+        return Reply(merged=merged, jobs=[(None if same else one, patience) for one in jobs])
 
     def _change(self, job: Submission, told: Description) -> Description:
         """The columns of the job as it is asked for now."""
@@ -288,7 +288,7 @@ class Reactions:
             found.append(part)
         return found
 
-    def _go_on(self, row: int) -> Answer:
+    def _go_on(self, row: int) -> Reply:
         """The next part of a job that was split by time."""
         chain = self.chains[row]
         part = chain.pop(0)
@@ -296,7 +296,7 @@ class Reactions:
             del self.chains[row]
         self.present[part.get("user") or ""] += 1
         self.left_of[row] = 1
-        return Answer(jobs=[(part, part.get("patience", -1))])
+        return Reply(jobs=[(part, part.get("patience", -1))])
 
     # ---- told
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from walltime.cluster.nodes import Layout
-from walltime.cluster.requests import Request, Stock, make_request, parse_constraint, refusal
+from walltime.cluster.requests import NodeRequest, Stock, make_request, parse_constraint, refusal
 from walltime.core.errors import InputError
 from walltime.core.workload import Workload
 from walltime.kernel.ledger.resources import ResourceLedger
@@ -121,7 +121,7 @@ class RequestBook:
         made[small] = self.ledger.intern_packed(cores[small], memory[small], node_set)
         return made
 
-    def _ask(self, told: dict[str, Any], queue: int) -> tuple[Key, Request, str | None]:
+    def _ask(self, told: dict[str, Any], queue: int) -> tuple[Key, NodeRequest, str | None]:
         """What is asked for of which nodes, and why it can never be had, where it cannot."""
         constraint = told.pop("constraint", "")
         key = (queue, constraint)
@@ -142,7 +142,7 @@ class RequestBook:
             )
         return key, request, reason
 
-    def _find_excess(self, request: Request, queue: int, most: int) -> str | None:
+    def _find_excess(self, request: NodeRequest, queue: int, most: int) -> str | None:
         """Why a request that wants more memory on a node than it may have is refused; None for another."""
         kinds = self.layout.resources()
         if "memory" not in kinds:

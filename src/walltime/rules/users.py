@@ -5,11 +5,11 @@ from __future__ import annotations
 from walltime.core.workload import Workload
 from walltime.scenario import Scenario
 from walltime.workload.users.alea import read_files, wait_without_thinking
-from walltime.workload.users.plan import Plan, Presence, draw_think_times, infer_waits, make_plan
+from walltime.workload.users.plan import Presence, UserPlan, draw_think_times, infer_waits, make_plan
 from walltime.workload.users.sessions import Thresholds, infer_acts
 
 
-def plan_users(scenario: Scenario, workload: Workload) -> Plan | None:
+def plan_users(scenario: Scenario, workload: Workload) -> UserPlan | None:
     """When users submit what; None where they do so at the recorded times. Raises InputError."""
     users = scenario.users
     if users is None or not users.reacts:

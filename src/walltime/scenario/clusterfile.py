@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from walltime.core.errors import InputError
 from walltime.core.reading import Reading, boundary, reader, reading
-from walltime.core.source import Source, parse_value, read_source
+from walltime.core.source import SourceData, parse_value, read_source
 from walltime.scenario.cluster import Cluster, Nodes
 from walltime.scenario.model import Scenario
 from walltime.scenario.reading.alea import is_alea, read_data_set
@@ -56,13 +56,13 @@ def read_clusters(path: str | Path) -> dict[str, Any] | None:
     return {key: value for key, value in source.data.items() if key != "walltime"}
 
 
-def _check(source: Source) -> None:
+def _check(source: SourceData) -> None:
     """Raise InputError for a mistake in the clusters themselves, with the line of this file."""
     probe = {**source.data, "workload": {"generate": {"jobs": 1, "cores": 1}}}
     try:
         Scenario.model_validate(probe)
     except ValidationError as error:
-        raise explain(error, Source(probe, source.file, source.lines)) from None
+        raise explain(error, SourceData(probe, source.file, source.lines)) from None
 
 
 def _read_table(path: Path) -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ def _read_group(given: dict[str, str], path: Path, line: int) -> dict[str, Any]:
         Nodes.model_validate(group)
     except ValidationError as error:
         lines: dict[tuple[str | int, ...], int] = {(): line}
-        raise explain(error, Source(group, str(path), lines), Nodes) from None
+        raise explain(error, SourceData(group, str(path), lines), Nodes) from None
     return group
 
 

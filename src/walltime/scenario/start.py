@@ -19,7 +19,7 @@ from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload
 from walltime.scenario.part import Part
 from walltime.scenario.values import File, Model, Zone
 from walltime.workload.snapshot.files import read_snapshot, read_usage
-from walltime.workload.snapshot.system import Snapshot, Standing, read_time
+from walltime.workload.snapshot.system import Snapshot, SystemJob, read_time
 
 if TYPE_CHECKING:
     from walltime.scenario.cluster import Cluster
@@ -134,7 +134,7 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
     return rows
 
 
-def _check_past(job: Standing, when: float, what: str, moment: float, source: str) -> None:
+def _check_past(job: SystemJob, when: float, what: str, moment: float, source: str) -> None:
     """Raises InputError for what the snapshot tells of later than the start: another moment, or another zone."""
     if when > moment + SLACK:
         late = format_duration(when - moment)
@@ -142,7 +142,7 @@ def _check_past(job: Standing, when: float, what: str, moment: float, source: st
         raise InputError(told, value=job.name, file=source)
 
 
-def _is_loose(job: Standing, cluster: Cluster, uneven: dict[str, str]) -> bool:
+def _is_loose(job: SystemJob, cluster: Cluster, uneven: dict[str, str]) -> bool:
     """Whether it may have any cores of the nodes that it is given: it has not the same on each of them."""
     told = job.nodes is not None and cluster.nodes is not None
     return not told or (job.name in uneven and not job.gpus and not job.gpus_per_node)
@@ -157,7 +157,7 @@ class _Stand(NamedTuple):
     nodes: int = 0
     least: Mapping[str, int] = {}
 
-    def settle(self, job: Standing) -> Standing:
+    def settle(self, job: SystemJob) -> SystemJob:
         """The job as one that asks for these nodes. Of nodes that it has to itself squeue tells all that is on them;
         where they differ no even division of that is on each, and it asks for as much as is."""
         if not self.least:
@@ -179,7 +179,7 @@ class _Stands:
         self.names = {} if self.layout is None else {name: place for place, name in enumerate(self.layout.names())}
         self._masks: dict[str, Any] = {}
 
-    def find(self, job: Standing) -> _Stand | None:
+    def find(self, job: SystemJob) -> _Stand | None:
         """Where a job runs; None where that is not told, or not on the cluster's nodes or its queue's, so that it may
         stand anywhere."""
         if not job.running or job.nodelist is None or self.layout is None:
@@ -210,14 +210,14 @@ class _Stands:
         return bool(self._masks[str(name)][nodes].all())
 
 
-def _asked(job: Standing, name: str) -> Any:
+def _asked(job: SystemJob, name: str) -> Any:
     """What a job asks for of a resource; what is not told is the column's default."""
     value = getattr(job, name)
     default = COLUMNS[name].default
     return (None if COLUMNS[name].kind == "label" else default) if value is None else value
 
 
-def _limit(job: Standing, cluster: Cluster, source: str) -> float:
+def _limit(job: SystemJob, cluster: Cluster, source: str) -> float:
     """Its limit; where the snapshot tells none, its queue's. A job that has none ends at its queue's `max_time`."""
     endless = job.limit is not None and job.limit * SECOND >= UNLIMITED
     if job.limit is not None and not endless:
@@ -233,7 +233,7 @@ def _limit(job: Standing, cluster: Cluster, source: str) -> float:
     )
 
 
-def _cores(job: Standing, cluster: Cluster) -> int:
+def _cores(job: SystemJob, cluster: Cluster) -> int:
     """Its cores; where only nodes are told, all cores of so many nodes of the first kind."""
     layout = cluster.layout()
     if job.only_nodes and layout is not None and job.nodes:

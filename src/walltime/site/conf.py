@@ -11,14 +11,14 @@ from pathlib import Path
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
 from walltime.site.associations import read_text
-from walltime.site.options import WORDS, Words
+from walltime.site.options import WORDS, ReleaseWords
 
 _PAIR = re.compile(r"\s*([A-Za-z0-9_]+)\s*=\s*((?:\"[^\"]*\"|[^\s\"])+)")
 _NESTED = 20
 
 
 @dataclass(frozen=True)
-class Line:
+class ConfLine:
     """One logical line: its words in order, and where it stands."""
 
     pairs: tuple[tuple[str, str], ...]
@@ -50,18 +50,18 @@ class Conf:
     """A whole configuration: single settings by name, and the lines for nodes, partitions and the like."""
 
     file: str
-    words: Words
-    settings: dict[str, tuple[str, Line]] = field(default_factory=dict)
-    lines: list[Line] = field(default_factory=list)
-    unknown: list[tuple[str, Line]] = field(default_factory=list)
+    words: ReleaseWords
+    settings: dict[str, tuple[str, ConfLine]] = field(default_factory=dict)
+    lines: list[ConfLine] = field(default_factory=list)
+    unknown: list[tuple[str, ConfLine]] = field(default_factory=list)
     gres: str | None = None
     """The gres.conf, where it is not the one beside the file."""
 
-    def of_kind(self, kind: str) -> Iterator[Line]:
+    def of_kind(self, kind: str) -> Iterator[ConfLine]:
         """The lines of a kind, in order."""
         return (line for line in self.lines if line.kind == kind)
 
-    def resolve(self, kind: str) -> Iterator[tuple[Line, dict[str, str]]]:
+    def resolve(self, kind: str) -> Iterator[tuple[ConfLine, dict[str, str]]]:
         """The lines of a kind with their words by name, in small letters, and those of DEFAULT lines before them."""
         usual: dict[str, str] = {}
         for line in self.of_kind(kind):
@@ -73,7 +73,7 @@ class Conf:
 
 
 @contextmanager
-def of_line(line: Line) -> Iterator[None]:
+def of_line(line: ConfLine) -> Iterator[None]:
     """What a line's words can cause inside the block comes out as an InputError with its place."""
     try:
         yield
@@ -87,7 +87,7 @@ def of_line(line: Line) -> Iterator[None]:
 
 
 @reader
-def read_conf(path: str | Path, words: Words = WORDS["22.05"]) -> Conf:
+def read_conf(path: str | Path, words: ReleaseWords = WORDS["22.05"]) -> Conf:
     """The configuration of a file and of those it includes; raises InputError with file and line."""
     conf = Conf(str(path), words)
     for line in read_lines(Path(path)):
@@ -99,11 +99,13 @@ def read_conf(path: str | Path, words: Words = WORDS["22.05"]) -> Conf:
     return conf
 
 
-def _add(conf: Conf, line: Line) -> None:
+def _add(conf: Conf, line: ConfLine) -> None:
     if line.kind in conf.words.lines:
         known = {name.lower() for name in conf.words.lines[line.kind]}
         conf.unknown += [(key, line) for key, _ in line.pairs if key.lower() not in known]
-        conf.lines.append(Line(tuple(pair for pair in line.pairs if pair[0].lower() in known), line.file, line.number))
+        conf.lines.append(
+            ConfLine(tuple(pair for pair in line.pairs if pair[0].lower() in known), line.file, line.number)
+        )
         return
     for key, value in line.pairs:
         name = conf.words.known.get(key.lower())
@@ -113,7 +115,7 @@ def _add(conf: Conf, line: Line) -> None:
             conf.settings[name] = (value, line)
 
 
-def read_lines(path: Path, depth: int = 0) -> Iterator[Line]:
+def read_lines(path: Path, depth: int = 0) -> Iterator[ConfLine]:
     """Logical lines: comments gone, continued lines joined, included files in their place."""
     if depth > _NESTED:
         raise InputError("files include each other without end", file=path)
@@ -132,7 +134,7 @@ def read_lines(path: Path, depth: int = 0) -> Iterator[Line]:
         if include:
             yield from read_lines(_find_included(include[1], path, at), depth + 1)
         else:
-            yield Line(tuple(_read_pairs(whole, path, at)), str(path), at)
+            yield ConfLine(tuple(_read_pairs(whole, path, at)), str(path), at)
 
 
 def _find_included(name: str, path: Path, number: int) -> Path:

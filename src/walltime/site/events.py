@@ -15,7 +15,7 @@ from walltime.site.scontrol import read_blocks
 UNKNOWN = ("", "unknown", "none", "(null)", "n/a")
 
 
-class Event(NamedTuple):
+class NodeEvent(NamedTuple):
     """Nodes that were not in service, from a date to another, as the file writes them; None: they still are."""
 
     nodes: str
@@ -42,7 +42,7 @@ class Window(NamedTuple):
 
 
 @reader
-def read_events(path: str | Path) -> tuple[Event, ...]:
+def read_events(path: str | Path) -> tuple[NodeEvent, ...]:
     """The outages of `sacctmgr -P show event`, in order of time; events of the whole cluster are passed over."""
     found = []
     for number, row in _read_table(path, ("nodename", "clusternodes"), "timestart"):
@@ -52,7 +52,7 @@ def read_events(path: str | Path) -> tuple[Event, ...]:
             continue
         end = row.get("timeend", "")
         found.append(
-            Event(
+            NodeEvent(
                 nodes, start, end if is_date(end) else None, state, row.get("reason", ""), f"{Path(path).name}:{number}"
             )
         )

@@ -11,9 +11,9 @@ from walltime.core.errors import InputError
 from walltime.core.reading import reading
 from walltime.core.source import missing_file
 from walltime.site.associations import Associations, Quality, read_associations, read_qualities
-from walltime.site.conf import Conf, Line, read_conf, read_lines
-from walltime.site.events import Event, Window, read_events, read_windows
-from walltime.site.options import WORDS, Words
+from walltime.site.conf import Conf, ConfLine, read_conf, read_lines
+from walltime.site.events import NodeEvent, Window, read_events, read_windows
+from walltime.site.options import WORDS, ReleaseWords
 from walltime.site.scontrol import add_config, add_things, read_assoc_mgr
 
 CONF, CONFIG, NODES, PARTITIONS, MANAGER = "slurm.conf", "show config", "show node", "show partition", "show assoc_mgr"
@@ -63,9 +63,9 @@ class Given:
 
     conf: Conf
     associations: Associations | None = None
-    events: tuple[Event, ...] = ()
+    events: tuple[NodeEvent, ...] = ()
     windows: tuple[Window, ...] = ()
-    switches: tuple[Line, ...] = ()
+    switches: tuple[ConfLine, ...] = ()
     log: str | None = None
     files: dict[str, str] = field(default_factory=dict)
     """The files by what they are."""
@@ -106,7 +106,7 @@ def _is_scenario(path: str | Path) -> bool:
     return Path(path).suffix.lower() in (".yaml", ".yml")
 
 
-def read_files(paths: Iterable[str | Path], words: Words = WORDS["22.05"]) -> Given:
+def read_files(paths: Iterable[str | Path], words: ReleaseWords = WORDS["22.05"]) -> Given:
     """What the files say; raises InputError for two of a kind, and where nodes or partitions are described by none."""
     files: dict[str, str] = {}
     for path, kind in _leave_included([(path, recognise(path)) for path in paths]):
@@ -132,7 +132,7 @@ def _leave_included(files: list[tuple[str | Path, str]]) -> list[tuple[str | Pat
     return [(path, kind) for path, kind in files if kind != CONF or Path(path).resolve() not in inside]
 
 
-def _read_conf(files: dict[str, str], words: Words) -> Conf:
+def _read_conf(files: dict[str, str], words: ReleaseWords) -> Conf:
     if CONF in files:
         conf = read_conf(files[CONF], words)
     elif CONFIG in files and NODES in files and PARTITIONS in files:
@@ -165,7 +165,7 @@ def _read_associations(files: dict[str, str]) -> Associations | None:
     return None
 
 
-def _read_switches(files: dict[str, str], conf: Conf) -> tuple[Line, ...]:
+def _read_switches(files: dict[str, str], conf: Conf) -> tuple[ConfLine, ...]:
     beside = Path(conf.file).parent / "topology.conf"
     path = Path(files[TOPOLOGY]) if TOPOLOGY in files else beside
     if TOPOLOGY not in files and (CONF not in files or not beside.exists()):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from walltime.cluster.hostlist import expand
 from walltime.core.errors import InputError
-from walltime.site.conf import Conf, Line, read_lines
+from walltime.site.conf import Conf, ConfLine, read_lines
 from walltime.site.gres import Gres, detail, read_gres
 
 FORCED = 4
@@ -110,14 +110,14 @@ def _detail_gres(conf: Conf, nodes: tuple[Node, ...]) -> tuple[tuple[Node, ...],
     return tuple(detailed), list(dict.fromkeys(notes))
 
 
-def _expand(names: str, line: Line) -> list[str]:
+def _expand(names: str, line: ConfLine) -> list[str]:
     try:
         return expand(names)
     except InputError as error:
         raise InputError(str(error), file=line.file, line=line.number) from None
 
 
-def find_members(conf: Conf, text: str, line: Line) -> set[str]:
+def find_members(conf: Conf, text: str, line: ConfLine) -> set[str]:
     """The names of the nodes in a partition's `Nodes`: names, sets of nodes, ALL; raises InputError with the line."""
     sets = {one.name: one for one in conf.of_kind("nodeset")}
     found: set[str] = set()

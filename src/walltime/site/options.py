@@ -110,7 +110,7 @@ requeue_setup_env_fail salloc_wait_nodes
 
 
 @dataclass(frozen=True)
-class Words:
+class ReleaseWords:
     """What one release knows: settings, lines of several words by their first one, and lists of words by setting."""
 
     release: str
@@ -133,8 +133,8 @@ def _change(words: list[str], gone: str = "", new: str = "") -> list[str]:
     return sorted({*words} - {*_words(gone)} | {*_words(new)}, key=str.lower)
 
 
-_22_05 = Words("22.05", _SETTINGS, _LINES, _PARAMETERS, "select/linear")
-_24_11 = Words(
+_22_05 = ReleaseWords("22.05", _SETTINGS, _LINES, _PARAMETERS, "select/linear")
+_24_11 = ReleaseWords(
     "24.11",
     _change(
         _SETTINGS,

@@ -12,7 +12,7 @@ from pathlib import Path
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
 from walltime.site.associations import ASSOCIATION_LIMITS, QOS_LIMITS, Association, Associations, Quality, read_text
-from walltime.site.conf import Conf, Line
+from walltime.site.conf import Conf, ConfLine
 from walltime.site.options import WORDS
 
 NONE = ("(null)", "n/a", "", "none")
@@ -41,10 +41,10 @@ def add_config(conf: Conf, path: str | Path) -> None:
         match = re.match(r"([A-Za-z]\w*)(?:\[\d+\])?\s*= (.*?)\s*$", raw)
         name = conf.words.known.get(match[1].lower()) if match else None
         if match and match[1].lower() in later and name is None and match[2].lower() not in NONE:
-            conf.unknown.append((match[1], Line(((match[1], match[2]),), str(path), number)))
+            conf.unknown.append((match[1], ConfLine(((match[1], match[2]),), str(path), number)))
         if match and name is not None and match[2].lower() not in NONE:
             value = re.sub(r" (sec|min|usec|percent|nodes/min)$", "", match[2])
-            conf.settings[name] = (value, Line(((name, value),), str(path), number))
+            conf.settings[name] = (value, ConfLine(((name, value),), str(path), number))
 
 
 def add_things(conf: Conf, path: str | Path) -> None:
@@ -59,7 +59,7 @@ def add_things(conf: Conf, path: str | Path) -> None:
                 continue
             if _OPEN.get(key.lower()) != value.upper():
                 pairs.append((spelled, value))
-        conf.lines.append(Line(tuple(pairs), str(path), number))
+        conf.lines.append(ConfLine(tuple(pairs), str(path), number))
 
 
 def read_blocks(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:

@@ -11,7 +11,7 @@ DAY = 86_400
 _LINE = re.compile(r"^\s+([^:]+?):\s+(\d+)\s*$", re.MULTILINE)
 
 
-class Figure(NamedTuple):
+class SdiagFigure(NamedTuple):
     """A figure: what sdiag calls it, and whether days are summed up, averaged over cycles, or the largest counts."""
 
     label: str
@@ -19,19 +19,19 @@ class Figure(NamedTuple):
 
 
 MAIN = {
-    "cycles": Figure("Total cycles", "sum"),
-    "mean_depth": Figure("Mean depth cycle", "mean"),
-    "mean_cycle": Figure("Mean cycle", "mean"),
-    "longest_cycle": Figure("Max cycle", "max"),
+    "cycles": SdiagFigure("Total cycles", "sum"),
+    "mean_depth": SdiagFigure("Mean depth cycle", "mean"),
+    "mean_cycle": SdiagFigure("Mean cycle", "mean"),
+    "longest_cycle": SdiagFigure("Max cycle", "max"),
 }
 BACKFILL = {
-    "started": Figure("Total backfilled jobs (since last slurm start)", "max"),
-    "cycles": Figure("Total cycles", "sum"),
-    "mean_queue": Figure("Queue length mean", "mean"),
-    "mean_depth": Figure("Depth Mean", "mean"),
-    "mean_tried": Figure("Depth Mean (try depth)", "mean"),
-    "mean_cycle": Figure("Mean cycle", "mean"),
-    "longest_cycle": Figure("Max cycle", "max"),
+    "started": SdiagFigure("Total backfilled jobs (since last slurm start)", "max"),
+    "cycles": SdiagFigure("Total cycles", "sum"),
+    "mean_queue": SdiagFigure("Queue length mean", "mean"),
+    "mean_depth": SdiagFigure("Depth Mean", "mean"),
+    "mean_tried": SdiagFigure("Depth Mean (try depth)", "mean"),
+    "mean_cycle": SdiagFigure("Mean cycle", "mean"),
+    "longest_cycle": SdiagFigure("Max cycle", "max"),
 }
 """By our name. Of a cycle: jobs in line, jobs looked at, jobs for which a place was sought, microseconds."""
 
@@ -59,7 +59,7 @@ def _read(text: str) -> dict[str, int]:
     return {label.lower(): int(value) for label, value in _LINE.findall(text)}
 
 
-def _combine(figures: Mapping[str, Figure], days: list[dict[str, int]], timed: bool) -> dict[str, float]:
+def _combine(figures: Mapping[str, SdiagFigure], days: list[dict[str, int]], timed: bool) -> dict[str, float]:
     cycles = [day.get("total cycles", 0) for day in days]
     combined: dict[str, float] = {}
     for name, (label, way) in figures.items():

@@ -25,7 +25,7 @@ from walltime.scenario import Cluster, Scenario
 from walltime.scenario.controller import Controller as ControllerOptions
 from walltime.slurm.controller import SLACK, Controller, ControllerError, Setting, is_telling
 from walltime.slurm.diagnostics import DAY, summarise
-from walltime.slurm.events import Event, find_reservations, read_events
+from walltime.slurm.events import TimedCommand, find_reservations, read_events
 from walltime.slurm.packages import find_installation
 from walltime.slurm.protocol.savedstate import identify, save
 from walltime.slurm.record import LIMIT_SLACK, build_tables, count_disruptions
@@ -35,11 +35,11 @@ from walltime.slurm.translate.outages import Outages
 from walltime.slurm.translate.refusals import unsupported
 from walltime.slurm.translate.routing import route
 from walltime.slurm.translate.site import complete, make_site
-from walltime.slurm.translate.submission import Job, People, make_jobs
+from walltime.slurm.translate.submission import ControllerUsers, TraceJob, make_jobs
 from walltime.slurm.translate.workflows import prepare_aware, set_nice
 from walltime.slurm.translate.writing import write_conf
 from walltime.slurm.users import Users, ask_instead
-from walltime.workload.users.plan import Plan
+from walltime.workload.users.plan import UserPlan
 
 if TYPE_CHECKING:
     from walltime.slurm.paused import Frozen
@@ -61,11 +61,21 @@ TRIES = 5
 MOST_PRINTED = 65_536
 """Letters that are kept of what a command of an event prints."""
 
-__all__ = ["NAME", "Options", "Run", "choose_options", "complete", "freeze", "run", "start", "unsupported"]
+__all__ = [
+    "NAME",
+    "ControllerRun",
+    "SlurmOptions",
+    "choose_options",
+    "complete",
+    "freeze",
+    "run",
+    "start",
+    "unsupported",
+]
 
 
 @dataclass(frozen=True)
-class Options:
+class SlurmOptions:
     """How to run, as opposed to what. `warm_up` is the time from the controller's start to the first job: it says
     where the controller's beats fall, as it does on a real machine; `slack` is by how many microseconds that machine is
     late to wake a sleeper; `launch` and `completion` are the microseconds from a job's start to that of its script, and
@@ -87,12 +97,12 @@ class Options:
     keep: Callable[[Scenario, Record], None] | None = None
 
 
-def choose_options(scenario: Scenario, port: int | None = None, any_command: bool = False) -> Options:
+def choose_options(scenario: Scenario, port: int | None = None, any_command: bool = False) -> SlurmOptions:
     """As the scenario says; what is no part of it is the person's."""
     given = scenario.slurm
     if given is None:
-        return Options(port=port)
-    return Options(
+        return SlurmOptions(port=port)
+    return SlurmOptions(
         cost=given.cost,
         port=port,
         warm_up=microseconds(given.lead),
@@ -106,16 +116,16 @@ def choose_options(scenario: Scenario, port: int | None = None, any_command: boo
 
 
 @dataclass
-class Run:
+class ControllerRun:
     """A controller in the middle of a simulation, at a simulated instant."""
 
     controller: Controller
     simulation: Simulation
     site: Site
-    jobs: list[Job]
+    jobs: list[TraceJob]
     workload: Workload
     base: int
-    people: People
+    people: ControllerUsers
     users: Users | None = None
     outages: Outages | None = None
     printed: list[dict[str, Any]] = field(default_factory=list)
@@ -203,7 +213,7 @@ class Run:
 
 
 def run(
-    scenario: Scenario, workload: Workload, observer: Progress | None = None, options: Options | None = None
+    scenario: Scenario, workload: Workload, observer: Progress | None = None, options: SlurmOptions | None = None
 ) -> Record:
     """Simulate a resolved scenario on its workload, read and with its requests filled."""
     began = time.perf_counter(), time.process_time()
@@ -217,9 +227,9 @@ def freeze(
     scenario: Scenario,
     workload: Workload,
     observer: Progress | None = None,
-    options: Options | None = None,
+    options: SlurmOptions | None = None,
     stay: bool = False,
-) -> Iterator[Run]:
+) -> Iterator[ControllerRun]:
     """A run that has come to the scenario's `until`, or to its end; the controller is there as long as the context.
 
     `stay` goes to `until` also where the trace ends before.
@@ -252,7 +262,7 @@ def freeze(
         yield started
 
 
-def _find_events(given: ControllerOptions | None, workload: Workload, options: Options) -> list[Event]:
+def _find_events(given: ControllerOptions | None, workload: Workload, options: SlurmOptions) -> list[TimedCommand]:
     if given is None or given.events is None:
         return []
     events = read_events(given.events, find_base(workload), workload.origin.timezone or "UTC", options.any_command)
@@ -267,7 +277,7 @@ def _find_events(given: ControllerOptions | None, workload: Workload, options: O
     return events
 
 
-def _plan_events(run: Run, events: list[Event], file: str | None) -> None:
+def _plan_events(run: ControllerRun, events: list[TimedCommand], file: str | None) -> None:
     """Have an administrator do what a file says; what the commands print is kept."""
     from walltime.slurm.paused import Frozen
 
@@ -275,7 +285,7 @@ def _plan_events(run: Run, events: list[Event], file: str | None) -> None:
         return
     administrator = Frozen(run, folder="administrator")
 
-    def act(event: Event) -> None:
+    def act(event: TimedCommand) -> None:
         printed = administrator.execute(event.command, {"file": file, "line": event.line})
         if printed.strip():
             run.printed.append({"at": event.at / SECOND, "command": event.command, "printed": printed[:MOST_PRINTED]})
@@ -284,7 +294,7 @@ def _plan_events(run: Run, events: list[Event], file: str | None) -> None:
         run.simulation.plan_command(run.base + event.at, functools.partial(act, event))
 
 
-def _plan_figures(run: Run, asker: Frozen) -> None:
+def _plan_figures(run: ControllerRun, asker: Frozen) -> None:
     """Ask for the controller's figures at the last instant of each day: at midnight it sets them to zero."""
 
     def follow() -> None:
@@ -299,7 +309,7 @@ def _plan_figures(run: Run, asker: Frozen) -> None:
     follow()
 
 
-def _plan_checkpoints(run: Run, scenario: Scenario, options: Options) -> None:
+def _plan_checkpoints(run: ControllerRun, scenario: Scenario, options: SlurmOptions) -> None:
     """Have what has happened kept now and then: a result that looks as if the run had been cut off there."""
     every, keep, began = options.every, options.keep, (time.perf_counter(), time.process_time())
     if every is None or keep is None:
@@ -324,7 +334,7 @@ def find_base(workload: Workload) -> int:
     return round((EPOCH if workload.origin.epoch is None else workload.origin.epoch) * SECOND)
 
 
-def _plan_outages(run: Run, scenario: Scenario, workload: Workload) -> None:
+def _plan_outages(run: ControllerRun, scenario: Scenario, workload: Workload) -> None:
     """Have the scenario's failures and reservations happen, from before the first job on."""
     from walltime.slurm.paused import Frozen
 
@@ -353,23 +363,23 @@ def start(
     site: Site,
     workload: Workload,
     observer: Progress | None = None,
-    options: Options | None = None,
-    plan: Plan | None = None,
+    options: SlurmOptions | None = None,
+    plan: UserPlan | None = None,
     reactions: Reactions | None = None,
     routes: Cluster | None = None,
-) -> Run:
+) -> ControllerRun:
     """A controller of the site that is up at its first instant, with the workload on its agenda.
 
     `plan` says when users submit it, where they react, and `reactions` what they do besides; jobs that they change go
     by the `routes` of a cluster."""
-    options = options or Options()
+    options = options or SlurmOptions()
     installation = find_installation(options.release, options.slurmctld)
     base = find_base(workload)
-    people = People(workload.label_names("user"), [] if site.associations is None else site.associations.users)
+    people = ControllerUsers(workload.label_names("user"), [] if site.associations is None else site.associations.users)
     jobs = make_jobs(workload, site, installation.dialect, base, people)
     set_nice(jobs, site, workload)
 
-    def remake(row: int, description: Description) -> Job:
+    def remake(row: int, description: Description) -> TraceJob:
         one = ask_instead(workload, row, description)
         one = one if routes is None else route(routes, one)
         job = make_jobs(one, site, installation.dialect, base, people)[0]
@@ -398,7 +408,7 @@ def start(
                 controller, site, jobs, base, observer, delay=delay, epilog=options.epilog, users=users
             )
             simulation.start()
-            return Run(controller, simulation, site, jobs, workload, base, people, users)
+            return ControllerRun(controller, simulation, site, jobs, workload, base, people, users)
         except ControllerError as error:
             refusal = _find_refusal(controller.log())
             controller.close()
@@ -412,7 +422,7 @@ def start(
     raise AssertionError("unreachable")
 
 
-def _save_state(site: Site, now: int, people: People, version: int) -> dict[str, bytes]:
+def _save_state(site: Site, now: int, people: ControllerUsers, version: int) -> dict[str, bytes]:
     """What a controller finds in place of a database."""
     named = identify(site.name, version)
     if site.associations is None:

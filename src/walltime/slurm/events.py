@@ -27,7 +27,7 @@ _FLAGS = re.compile(r"-[adonpPQ]+")
 REFUSED = "any other command needs --allow-commands"
 
 
-class Event(NamedTuple):
+class TimedCommand(NamedTuple):
     """A command, its time in microseconds after the trace's zero, and its line."""
 
     at: int
@@ -35,7 +35,7 @@ class Event(NamedTuple):
     line: int
 
 
-def find_reservations(events: Iterable[Event]) -> dict[str, str]:
+def find_reservations(events: Iterable[TimedCommand]) -> dict[str, str]:
     """The reservations that are made in the course of events: jobs of the trace that name one are bound to it."""
     pattern = re.compile(r"\bcreate\b.*\breservation(?:name)?=(\S+)", re.IGNORECASE)
     made = (pattern.search(event.command) for event in events)
@@ -43,7 +43,7 @@ def find_reservations(events: Iterable[Event]) -> dict[str, str]:
 
 
 @reader
-def read_events(path: str | Path, base: int = 0, zone: str = "UTC", any_command: bool = False) -> list[Event]:
+def read_events(path: str | Path, base: int = 0, zone: str = "UTC", any_command: bool = False) -> list[TimedCommand]:
     """The events of lines such as `2h scontrol update ...`, or `2024-01-01T14:00:00 squeue`, in a zone's time.
 
     `base` is the trace's zero in microseconds since 1970; `any_command` allows `sh`. Raises InputError with the line.
@@ -57,7 +57,7 @@ def read_events(path: str | Path, base: int = 0, zone: str = "UTC", any_command:
             when, _, command = text.partition(" ")
             place: dict[str, Any] = {"file": path, "line": number}
             _check(command, any_command, place)
-            events.append(Event(_read_time(when, base, zone, place), command.strip(), number))
+            events.append(TimedCommand(_read_time(when, base, zone, place), command.strip(), number))
     return events
 
 

@@ -71,7 +71,7 @@ class Installation:
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """One line of the doctor's: what was looked at, whether it is well, and what was found or how to get it."""
 
     what: str
@@ -232,23 +232,23 @@ def _run(command: list[str], folder: str, settings: dict[str, str] | None = None
         raise InputError(f"{command[0]} failed ({reason}); `apt-get update` may be needed first, or the network")
 
 
-def examine(release: str | None = None) -> list[Finding]:
+def examine(release: str | None = None) -> list[DoctorFinding]:
     """Everything that a run needs, one finding each; the doctor shows them."""
     findings = []
     try:
         found = find_installation(release)
     except InputError as error:
-        findings.append(Finding("slurmctld", False, str(error)))
+        findings.append(DoctorFinding("slurmctld", False, str(error)))
     else:
-        findings.append(Finding("slurmctld", True, f"{found.product} ({found.origin}: {found.controller})"))
+        findings.append(DoctorFinding("slurmctld", True, f"{found.product} ({found.origin}: {found.controller})"))
         lacking = [name for name in PLUGINS if not (found.plugins / name).exists()]
         what = f"missing {', '.join(lacking)}: install slurm-wlm-basic-plugins" if lacking else str(found.plugins)
-        findings.append(Finding("plug-ins", not lacking, what))
+        findings.append(DoctorFinding("plug-ins", not lacking, what))
         lacking = [name for name in CLIENTS if not (found.clients / name).exists()]
         what = f"missing {', '.join(lacking)}: install slurm-client" if lacking else str(found.clients)
-        findings.append(Finding("commands", not lacking, what))
+        findings.append(DoctorFinding("commands", not lacking, what))
     try:
-        findings.append(Finding("virtual time", True, str(find_library())))
+        findings.append(DoctorFinding("virtual time", True, str(find_library())))
     except InputError as error:
-        findings.append(Finding("virtual time", False, str(error)))
+        findings.append(DoctorFinding("virtual time", False, str(error)))
     return findings

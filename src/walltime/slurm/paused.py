@@ -15,7 +15,7 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, format_duration, parse_duration
 from walltime.slurm import accounting, remote
-from walltime.slurm.engine import Run
+from walltime.slurm.engine import ControllerRun
 from walltime.slurm.events import ANY
 from walltime.slurm.packages import CLIENTS, find_library
 
@@ -27,7 +27,7 @@ ANSWERED = ("advance", "sacct", "sacctmgr")
 class Frozen:
     """A run at an instant, with a folder of commands that speak to it; a person is user `user` (None: themselves)."""
 
-    def __init__(self, run: Run, user: str | None = None, folder: str = "commands") -> None:
+    def __init__(self, run: ControllerRun, user: str | None = None, folder: str = "commands") -> None:
         self.run = run
         self.name = user
         self.user = None if user is None else _find_user(run, user)
@@ -169,7 +169,7 @@ class Frozen:
         path.chmod(0o755)
 
 
-def ask_reasons(run: Run, asker: Frozen) -> None:
+def ask_reasons(run: ControllerRun, asker: Frozen) -> None:
     """Note of every job that waits for ever why it does, in the controller's own word."""
     answer = asker.ask("squeue -h -r -t PD -o '%i %r'")
     told = dict(line.split(None, 1) for line in answer.splitlines() if line)
@@ -178,7 +178,7 @@ def ask_reasons(run: Run, asker: Frozen) -> None:
             job.reason = told[job.handle].strip().strip("()")
 
 
-def _find_user(run: Run, name: str) -> int:
+def _find_user(run: ControllerRun, name: str) -> int:
     numbers = run.people.numbers
     if name not in numbers:
         raise InputError("neither the trace nor the site has such a user", value=name, choices=list(numbers)[:50])

@@ -20,7 +20,7 @@ from walltime.core.tables import (
 from walltime.core.time import SECOND
 from walltime.core.workload import Workload, encode_labels
 from walltime.slurm.site import Site
-from walltime.slurm.translate.submission import Attempt, Job
+from walltime.slurm.translate.submission import Attempt, TraceJob
 
 ASKED = ("job_id", "name", "cores", "requested_time", "memory", "gpus")
 """What of a job its user may ask for otherwise, besides its queue."""
@@ -29,7 +29,7 @@ LIMIT_SLACK = 100.0
 
 
 def build_tables(
-    jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int, last: int
+    jobs: Sequence[TraceJob], workload: Workload, site: Site, cluster: str, base: int, last: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The jobs table in order of submission, and the allocations table in order of start.
 
@@ -40,7 +40,7 @@ def build_tables(
     return _jobs(entered, workload, site, cluster, base, last), _allocations(entered, cluster, base, _Places(site))
 
 
-def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, base: int, last: int) -> pl.DataFrame:
+def _jobs(jobs: Sequence[TraceJob], workload: Workload, site: Site, cluster: str, base: int, last: int) -> pl.DataFrame:
     work = workload.column("run_time")
     figures = [_measure(job, base, last, job.asked.get("run_time", int(work[job.row]))) for job in jobs]
     rows = np.array([job.row for job in jobs], np.int64)
@@ -72,7 +72,7 @@ def _jobs(jobs: Sequence[Job], workload: Workload, site: Site, cluster: str, bas
     return pl.DataFrame([columns[name].alias(name) for name in JOBS])
 
 
-def _as_asked(name: str, told: pl.Series, jobs: Sequence[Job]) -> pl.Series:
+def _as_asked(name: str, told: pl.Series, jobs: Sequence[TraceJob]) -> pl.Series:
     """A column of the log with what users have asked for instead."""
     unit = SECOND if name == "requested_time" else 1
     values = [
@@ -86,7 +86,7 @@ def _as_asked(name: str, told: pl.Series, jobs: Sequence[Job]) -> pl.Series:
     return pl.Series(name, values, dtype=told.dtype if told.dtype.is_numeric() else pl.String)
 
 
-def _name_queues(jobs: Sequence[Job], workload: Workload) -> pl.Series:
+def _name_queues(jobs: Sequence[TraceJob], workload: Workload) -> pl.Series:
     """As the trace has them; of several that a job names, the one in which it ran."""
     names, code = workload.label_names("queue"), workload.column("queue")
     told = [names[code[job.row]] if code[job.row] >= 0 else None for job in jobs]
@@ -98,7 +98,7 @@ def _name_queues(jobs: Sequence[Job], workload: Workload) -> pl.Series:
     return label_series("queue", *encode_labels(found))
 
 
-def _measure(job: Job, base: int, last: int, work: int) -> dict[str, int]:
+def _measure(job: TraceJob, base: int, last: int, work: int) -> dict[str, int]:
     """Times in microseconds since the trace's zero, -1 where there is none; a completed job has done its `work`."""
     submit = job.submit - base
     arrived = submit if job.submitted is None else job.submitted - base
@@ -124,7 +124,7 @@ def _measure(job: Job, base: int, last: int, work: int) -> dict[str, int]:
     }
 
 
-def count_disruptions(jobs: Sequence[Job], failures: int) -> dict[str, int]:
+def count_disruptions(jobs: Sequence[TraceJob], failures: int) -> dict[str, int]:
     """How often which of them happened to the jobs; `failures` of nodes. Nothing where there was none."""
     attempts = [
         (attempt, attempt is job.attempts[-1] and job.end is not None) for job in jobs for attempt in job.attempts
@@ -165,7 +165,7 @@ class _Places:
         return ",".join(texts), sum(cpus for _, cpus in pairs)
 
 
-def _allocations(jobs: Sequence[Job], cluster: str, base: int, places: _Places) -> pl.DataFrame:
+def _allocations(jobs: Sequence[TraceJob], cluster: str, base: int, places: _Places) -> pl.DataFrame:
     rows = [
         (begin, place, turn, job, attempt, end, outcome)
         for place, job in enumerate(jobs)

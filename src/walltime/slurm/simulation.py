@@ -15,11 +15,11 @@ from walltime.core.time import NEVER, SECOND
 from walltime.site.nodes import Node
 from walltime.slurm.controller import Controller
 from walltime.slurm.controller_log import ControllerLog
-from walltime.slurm.protocol.dialect import Dialect, End, Launch, Registration, Request
+from walltime.slurm.protocol.dialect import Dialect, End, IncomingMessage, Launch, Registration
 from walltime.slurm.protocol.errors import NO_RESERVATION, explain
-from walltime.slurm.protocol.link import Link
+from walltime.slurm.protocol.link import ControllerLink
 from walltime.slurm.site import Site
-from walltime.slurm.translate.submission import MINUTE, Attempt, Job, group_arrays, task_of
+from walltime.slurm.translate.submission import MINUTE, Attempt, TraceJob, group_arrays, task_of
 from walltime.slurm.users import Users
 
 PATIENCE = 2 * 86_400 * SECOND
@@ -73,10 +73,10 @@ class Simulation:
         self,
         controller: Controller,
         site: Site,
-        jobs: list[Job],
+        jobs: list[TraceJob],
         base: int,
         progress: Progress | None = None,
-        link: type[Link] = Link,
+        link: type[ControllerLink] = ControllerLink,
         delay: int = 0,
         epilog: int = 0,
         users: Users | None = None,
@@ -88,9 +88,9 @@ class Simulation:
         self.controller = controller
         self.link = link(controller, self.dialect, self)
         self.link.tick = self._tell
-        self.numbered: dict[int, Job] = {}
-        self.arrays: dict[tuple[int, int], Job] = {}
-        self.foreign: dict[int, Job] = {}
+        self.numbered: dict[int, TraceJob] = {}
+        self.arrays: dict[tuple[int, int], TraceJob] = {}
+        self.foreign: dict[int, TraceJob] = {}
         self.entered = 0
         self.left = 0
         self.given_up = 0
@@ -209,7 +209,7 @@ class Simulation:
                         self._plan(self.base + due + patience, Rank.CANCELLATION, self._give_up, job)
         self._await_users()
 
-    def _adopt_made(self, jobs: list[Job]) -> None:
+    def _adopt_made(self, jobs: list[TraceJob]) -> None:
         """Jobs that users have made of others: in place of the job of that number, or beside it."""
         for job in jobs:
             if job.asked:
@@ -220,19 +220,19 @@ class Simulation:
                     self.jobs[self.jobs.index(old)] = job
                 self._labels[job.label] = job
 
-    def _give_up(self, job: Job) -> None:
+    def _give_up(self, job: TraceJob) -> None:
         """Its user cancels the job if it has not started."""
         if job.state == "waiting" and not job.attempts:
             self.given_up += 1
             self._cancel(job)
 
-    def _gone(self, job: Job) -> None:
+    def _gone(self, job: TraceJob) -> None:
         """The job has left: what its user waited for."""
         if self._users is not None and job.row >= 0:
             self._users.leave(job, self.link.now - self.base)
             self._await_users()
 
-    def _submit(self, group: list[Job]) -> None:
+    def _submit(self, group: list[TraceJob]) -> None:
         """One job, or the tasks of an array, which are submitted as one."""
         request = dict(group[0].request)
         if group[0].dependencies:
@@ -260,12 +260,12 @@ class Simulation:
             if job.cancel is not None:
                 self._plan(max(job.cancel, self.link.now), Rank.CANCELLATION, self._cancel, job)
 
-    def _need_memory(self, job: Job) -> int:
+    def _need_memory(self, job: TraceJob) -> int:
         """Megabytes that some node has to have for a job."""
         each, memory = self.dialect.MEMORY_PER_CPU, int(job.request.get("memory") or 0)
         return memory % each * int(job.request.get("tasks_per_node", 1)) if memory >= each else memory
 
-    def _name(self, job: Job, number: int, task: int | None) -> None:
+    def _name(self, job: TraceJob, number: int, task: int | None) -> None:
         if task is None:
             job.number, job.handle = number, str(number)
             self.numbered[number] = job
@@ -273,7 +273,7 @@ class Simulation:
             job.handle = f"{number}_{task}"
             self.arrays[number, task] = job
 
-    def _reclaim(self, job: Job) -> None:
+    def _reclaim(self, job: TraceJob) -> None:
         """A job that was started before the answer to its submission had been read was taken for a foreign one."""
         for number, other in list(self.foreign.items()):
             if other.handle == job.handle:
@@ -283,7 +283,7 @@ class Simulation:
                 if job.attempts and job.attempts[-1].end is None:
                     self._plan_end(job, job.attempts[-1])
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: TraceJob) -> None:
         if job.state not in ("waiting", "running") or job.handle is None:
             return
         waiting = job.state == "waiting"
@@ -302,14 +302,14 @@ class Simulation:
         parts = [re.sub(r"(\w+)((?::\d+)+)", replace, part.strip()) for part in text.split(",")]
         return ",".join(part for part in parts if part) or None
 
-    def _leave(self, job: Job, state: str) -> None:
+    def _leave(self, job: TraceJob, state: str) -> None:
         job.state, job.end = state, self.link.now
         self.left += 1
         self._gone(job)
 
     # ---- nodes
 
-    def answer(self, request: Request) -> bytes:
+    def answer(self, request: IncomingMessage) -> bytes:
         """Answers the controller in the name of all nodes that a request is meant for."""
         dialect, kind = self.dialect, request.kind
         others = expand(request.forward) if request.forward else []
@@ -369,13 +369,13 @@ class Simulation:
             self._halted.discard(launch.job)
             self._stop(attempt)
 
-    def _plan_end(self, job: Job, attempt: Attempt) -> None:
+    def _plan_end(self, job: TraceJob, attempt: Attempt) -> None:
         """When the script's end is told, if it has one: after its run time and all the time for which it is stopped."""
         if job.run is not None:
             at = attempt.start + job.run + self.delay + attempt.stopped
             self._plan(at, Rank.END, self._complete, job, attempt, attempt.stopped)
 
-    def _find(self, launch: Launch) -> Job:
+    def _find(self, launch: Launch) -> TraceJob:
         """The job that is launched; one that is not in the trace is added to the foreign ones."""
         if launch.array is not None and launch.task is not None:
             job = self.arrays.get((launch.array, launch.task))
@@ -386,7 +386,7 @@ class Simulation:
             self.numbered[launch.job] = self.foreign[launch.job] = _adopt(launch, self.link.now)
         return self.numbered[launch.job]
 
-    def _complete(self, job: Job, attempt: Attempt, stopped: int) -> None:
+    def _complete(self, job: TraceJob, attempt: Attempt, stopped: int) -> None:
         """The job's script ends, unless it was ended or stopped meanwhile."""
         if attempt.end is not None or attempt.stopped != stopped or job.number is None:
             return
@@ -394,7 +394,7 @@ class Simulation:
         self._leave(job, "completed")
         self.link.call(self.dialect.BATCH_COMPLETE, self.dialect.pack_completion(job.number, attempt.nodes[0]))
 
-    def _close(self, job: Job, attempt: Attempt, outcome: str) -> None:
+    def _close(self, job: TraceJob, attempt: Attempt, outcome: str) -> None:
         attempt.end, attempt.outcome = self.link.now, outcome
         job.state = "waiting"
         self.running -= 1
@@ -427,7 +427,7 @@ class Simulation:
         for node in expand(end.nodes):
             self.link.call(self.dialect.EPILOG_COMPLETE, self.dialect.pack_epilog(end.job, node))
 
-    def _is_at_limit(self, job: Job, attempt: Attempt) -> bool:
+    def _is_at_limit(self, job: TraceJob, attempt: Attempt) -> bool:
         return self.link.now - attempt.start - attempt.stopped >= int(job.request["time_limit"]) * MINUTE
 
     def _suspend(self, number: int, stop: bool) -> None:
@@ -496,10 +496,10 @@ def _describe(node: Node, now: int, booted: int, jobs: tuple[int, ...]) -> Regis
     )
 
 
-def _adopt(launch: Launch, now: int) -> Job:
+def _adopt(launch: Launch, now: int) -> TraceJob:
     """A job that a user submitted by hand; it runs for WALLTIME_RUN_TIME seconds, or until its limit."""
     given = dict(item.partition("=")[::2] for item in launch.environment).get("WALLTIME_RUN_TIME", "")
     run = round(float(given) * SECOND) if re.fullmatch(r"\d+(\.\d+)?", given) else None
     handle = str(launch.job) if launch.array is None else f"{launch.array}_{launch.task}"
-    return Job(row=-1, label=launch.job, submit=now, run=run, request={}, handle=handle, number=launch.job,
+    return TraceJob(row=-1, label=launch.job, submit=now, run=run, request={}, handle=handle, number=launch.job,
                submitted=now)  # fmt: skip

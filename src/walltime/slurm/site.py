@@ -15,7 +15,7 @@ FOLDER, PORT, NODE_PORT, PLUGINS = "{folder}", "{port}", "{node_port}", "{plugin
 
 
 @dataclass(frozen=True)
-class Change:
+class SettingChange:
     """Something in a site's configuration that cannot hold in a simulation, and why."""
 
     key: str
@@ -51,7 +51,7 @@ class Site:
     """Whether requests for GPUs count; not where a scenario's nodes tell of nothing but cores."""
     associations: Associations | None = None
     files: dict[str, str] = field(default_factory=dict)
-    changes: tuple[Change, ...] = ()
+    changes: tuple[SettingChange, ...] = ()
     notes: tuple[str, ...] = ()
     """What else a person should know of its configuration."""
     usage: Mapping[str, float] = field(default_factory=dict)

@@ -11,16 +11,16 @@ import numpy as np
 from walltime.core.workload import COLUMNS, Workload, encode_labels
 from walltime.kernel.closed_loop import ClosedLoop
 from walltime.rules.reactions import Description, Reactions
-from walltime.slurm.translate.submission import Job
-from walltime.workload.users.plan import Plan
+from walltime.slurm.translate.submission import TraceJob
+from walltime.workload.users.plan import UserPlan
 
 
 @dataclass
-class Coming:
+class Submissions:
     """What is submitted now: jobs of an array together, others alone, each with its user's patience in microseconds
     (-1: no end); and how many jobs of the log will never come, as they were dropped or are in others."""
 
-    jobs: list[tuple[list[Job], int]] = field(default_factory=list)
+    jobs: list[tuple[list[TraceJob], int]] = field(default_factory=list)
     gone: int = 0
 
 
@@ -30,10 +30,10 @@ class Users:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: UserPlan,
         workload: Workload,
         reactions: Reactions | None = None,
-        remake: Callable[[int, Description], Job] | None = None,
+        remake: Callable[[int, Description], TraceJob] | None = None,
     ) -> None:
         self.plan, self.workload, self.reactions, self.remake = plan, workload, reactions, remake
         self.loop = ClosedLoop(plan)
@@ -43,17 +43,17 @@ class Users:
         """When the next job is due."""
         return int(self.loop.next)
 
-    def begin(self, groups: Sequence[Sequence[Job]]) -> None:
+    def begin(self, groups: Sequence[Sequence[TraceJob]]) -> None:
         """Called once, with the jobs that are submitted together."""
         if self.reactions is not None:
             together = [job.row for group in groups if len(group) > 1 for job in group]
             self.reactions.attach(self.workload, self.plan, together)
         self.loop.begin()
 
-    def ask(self, row: int, group: list[Job], now: int, busy: bool) -> Coming:
+    def ask(self, row: int, group: list[TraceJob], now: int, busy: bool) -> Submissions:
         """What comes of a job that is due, or of an array; `busy`: some job runs."""
         if self.reactions is None:
-            return Coming([(group, -1)])
+            return Submissions([(group, -1)])
         answer = self.reactions.ask(row, now, tasks=len(group))
         if answer.later > 0 and (busy or not answer.vain):
             self.loop.put_back(row, now + answer.later)
@@ -62,22 +62,22 @@ class Users:
         if answer.gone:
             for job in group:
                 self.loop.leave(job.row, now)
-            return Coming(gone=len(group))
+            return Submissions(gone=len(group))
         made = [(group if one is None else [self._make(row, one)], patience) for one, patience in answer.jobs]
-        return Coming(made, len(answer.merged))
+        return Submissions(made, len(answer.merged))
 
-    def _make(self, row: int, description: Description) -> Job:
+    def _make(self, row: int, description: Description) -> TraceJob:
         assert self.remake is not None
         return self.remake(row, description)
 
-    def start(self, job: Job, now: int) -> None:
+    def start(self, job: TraceJob, now: int) -> None:
         """The job has started."""
         if self.reactions is not None and len(job.attempts) == 1:
             attempt = job.attempts[0]
             wait = now - (job.submit - attempt.start + now)
             self.reactions.started(attempt.partition, None, int(job.request.get("min_cpus", 1)), wait)
 
-    def leave(self, job: Job, now: int) -> None:
+    def leave(self, job: TraceJob, now: int) -> None:
         """The job has left, or was never let in."""
         if self.reactions is None:
             self.loop.leave(job.row, now)
@@ -99,7 +99,7 @@ class Users:
         if again:
             self.loop.put_back(job.row, now)
 
-    def tell(self, jobs: Sequence[Job]) -> dict[str, Any]:
+    def tell(self, jobs: Sequence[TraceJob]) -> dict[str, Any]:
         """How many jobs were not submitted, and what users did besides."""
         told = {} if self.reactions is None else self.reactions.tell()
         future = sum(job.state == "future" for job in jobs)

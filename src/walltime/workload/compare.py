@@ -52,7 +52,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class WorkloadComparison:
     """Everything that was compared; `as_data` is the same for a program."""
 
     names: tuple[str, str]
@@ -106,7 +106,7 @@ class Comparison:
         }
 
 
-def compare_workloads(a: Workload, b: Workload, names: tuple[str, str] | None = None) -> Comparison:
+def compare_workloads(a: Workload, b: Workload, names: tuple[str, str] | None = None) -> WorkloadComparison:
     """The comparison of two workloads; jobs that never ran are left out. Raises InputError where one has too few."""
     sides = []
     for workload in (a, b):
@@ -122,7 +122,7 @@ def compare_workloads(a: Workload, b: Workload, names: tuple[str, str] | None = 
             if all(len(part) >= _FEWEST for part in pair):
                 ks, wasserstein = distances(pair[0], pair[1])
                 variables.append(Variable(name, unit, pair[0], pair[1], ks, wasserstein))
-    return Comparison(
+    return WorkloadComparison(
         names=names or (a.source or "A", b.source or "B"),
         jobs=(len(sides[0]), len(sides[1])),
         variables=variables,

@@ -17,7 +17,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.files import replacing
 from walltime.core.time import format_duration
-from walltime.workload.compare import Comparison, Variable
+from walltime.workload.compare import Variable, WorkloadComparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def check_page(path: str | Path) -> None:
         raise InputError("a page of pictures ends in", value=Path(path).suffix, choices=SUFFIXES)
 
 
-def write_page(comparison: Comparison, path: str | Path) -> None:
+def write_page(comparison: WorkloadComparison, path: str | Path) -> None:
     """Writes the page, all or nothing, in the format of the suffix."""
     import matplotlib as mpl
 
@@ -73,7 +73,7 @@ def _metadata(kind: str) -> dict[str, Any]:
     return {"png": {"Software": None}, "pdf": {"CreationDate": None}}.get(kind, {"Date": None})
 
 
-def draw(comparison: Comparison) -> Figure:
+def draw(comparison: WorkloadComparison) -> Figure:
     """All pictures on one figure: two a variable, then the rhythm and the autocorrelations."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -197,7 +197,7 @@ def _label(axes: Axes, variable: Variable) -> None:
     axes.set_xlabel(name if plain else f"{name} ({variable.unit})")
 
 
-def _rhythm(axes: Any, comparison: Comparison) -> None:
+def _rhythm(axes: Any, comparison: WorkloadComparison) -> None:
     a, b = (hours.reshape(7, 24) for hours in comparison.hours)
     distance = comparison.rhythm
     for side, colour, width in ((a, _A, 2.2), (b, _B, 1.4)):
@@ -220,7 +220,7 @@ def _rhythm(axes: Any, comparison: Comparison) -> None:
         each.set_ylim(bottom=0)
 
 
-def _autocorrelation(axes: Any, comparison: Comparison) -> None:
+def _autocorrelation(axes: Any, comparison: WorkloadComparison) -> None:
     shown = {"submissions in an hour": "lag (hours)", "run_time": "lag (jobs)"}
     for each, (name, unit) in zip(axes, shown.items(), strict=True):
         pair = comparison.autocorrelations[name]
@@ -233,7 +233,7 @@ def _autocorrelation(axes: Any, comparison: Comparison) -> None:
         each.axhline(0, color="#888888", linewidth=0.8)
 
 
-def _page(comparison: Comparison, svg: str) -> str:
+def _page(comparison: WorkloadComparison, svg: str) -> str:
     names = [html.escape(name) for name in comparison.names]
     head = "".join(
         f"<th>{cell}</th>" for cell in ("", "KS", "Wasserstein / mean", "median A", "median B", "95 % A", "95 % B")

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from walltime.cluster.network import Constant, Edge, FatTree, Graph, Link, Plan, Shared, Star, Tree
+from walltime.cluster.network import Constant, Edge, FatTree, Graph, Link, NetworkPlan, Shared, Star, Tree
 from walltime.core.errors import InputError
 
 FAST = Link(100.0, 0.5)
@@ -96,14 +96,14 @@ EDGES = (
 
 
 def test_a_graph_takes_the_fewest_links_then_the_least_latency():
-    network = Graph(3, ["n0", "n1", "n2"], Plan(EDGES))
+    network = Graph(3, ["n0", "n1", "n2"], NetworkPlan(EDGES))
     assert names(network, 0, 1) == ["c", "d"]
     assert names(network, 1, 0) == ["d back", "c back"]
     assert names(network, 0, 2) == ["c", "d", "e"]
 
 
 def test_a_graph_takes_the_routes_that_are_told():
-    network = Graph(3, ["n0", "n1", "n2"], Plan(EDGES, routes=(("n0", "n1", ("a", "b")),)))
+    network = Graph(3, ["n0", "n1", "n2"], NetworkPlan(EDGES, routes=(("n0", "n1", ("a", "b")),)))
     assert names(network, 0, 1) == ["a", "b"]
     assert names(network, 1, 0) == ["b back", "a back"]
 
@@ -111,11 +111,11 @@ def test_a_graph_takes_the_routes_that_are_told():
 @pytest.mark.parametrize(
     ("plan", "match"),
     [
-        (Plan(EDGES[:4]), "no link of the network leads to: 'n2'"),
-        (Plan((*EDGES, Edge("a", "x", "y", FAST))), "two links have the same name: 'a'"),
-        (Plan(EDGES, (("n0", "n1", ("a", "z")),)), "a link that is none: 'z'"),
-        (Plan(EDGES, (("n0", "n1", ("a", "d")),)), "comes to s, where the next link does not begin: 'd'"),
-        (Plan(EDGES, (("n0", "n1", ("a",)),)), "a route to n1 ends at s"),
+        (NetworkPlan(EDGES[:4]), "no link of the network leads to: 'n2'"),
+        (NetworkPlan((*EDGES, Edge("a", "x", "y", FAST))), "two links have the same name: 'a'"),
+        (NetworkPlan(EDGES, (("n0", "n1", ("a", "z")),)), "a link that is none: 'z'"),
+        (NetworkPlan(EDGES, (("n0", "n1", ("a", "d")),)), "comes to s, where the next link does not begin: 'd'"),
+        (NetworkPlan(EDGES, (("n0", "n1", ("a",)),)), "a route to n1 ends at s"),
     ],
 )
 def test_a_graph_that_does_not_hold_together_is_refused(plan, match):
@@ -124,6 +124,6 @@ def test_a_graph_that_does_not_hold_together_is_refused(plan, match):
 
 
 def test_ends_without_a_way_between_them_are_told_when_one_sends():
-    network = Graph(2, ["n0", "n1"], Plan((Edge("a", "n0", "s", FAST), Edge("b", "n1", "t", FAST))))
+    network = Graph(2, ["n0", "n1"], NetworkPlan((Edge("a", "n0", "s", FAST), Edge("b", "n1", "t", FAST))))
     with pytest.raises(InputError, match="no way leads from n0 to n1"):
         network.route(0, 1)

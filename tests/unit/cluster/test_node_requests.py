@@ -10,7 +10,7 @@ import pytest
 from walltime.cluster.nodes import Layout, NodeGroup
 from walltime.cluster.requests import (
     Amount,
-    Request,
+    NodeRequest,
     Stock,
     make_request,
     parse_constraint,
@@ -74,7 +74,7 @@ def test_only_nodes_of_the_job_count_for_the_fewest():
 
 def test_whole_nodes_make_every_request_exclusive_but_give_it_no_shape():
     whole = Layout(LAYOUT.groups, "whole")
-    assert make_request(Stock.of(whole, ALL), cores=5) == Request(5, 0, (1, 0, 0, 0), True)
+    assert make_request(Stock.of(whole, ALL), cores=5) == NodeRequest(5, 0, (1, 0, 0, 0), True)
     assert make_request(Stock.of(whole, ALL), cores=2, nodes=3).nodes == 3
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from walltime.experiments.definition import Experiment, load_experiment, parse_experiment
 from walltime.experiments.leases import Leases
-from walltime.experiments.planning import Plan
+from walltime.experiments.planning import ExperimentPlan
 from walltime.experiments.store import Store
-from walltime.experiments.tasks import Outcome, Task
+from walltime.experiments.tasks import Task, TaskOutcome
 
 SCENARIO: dict[str, Any] = {
     "workload": {"generate": {"jobs": 30, "cores": 8, "load": 0.9}},
@@ -36,20 +36,20 @@ def write(folder: Path, text: str, name: str = "small.yaml") -> Path:
     return path
 
 
-def plan_of(path: Path) -> Plan:
-    return Plan(load_experiment(path))
+def plan_of(path: Path) -> ExperimentPlan:
+    return ExperimentPlan(load_experiment(path))
 
 
 def registered(open_store: Callable[[], Store], seeds: int = 4, **keys: Any) -> tuple[Store, int]:
     """A store with an experiment of so many runs, all waiting."""
     experiment = make(repetitions=seeds, **keys)
     store = open_store()
-    return store, store.register(experiment, Plan(experiment).specifications())
+    return store, store.register(experiment, ExperimentPlan(experiment).specifications())
 
 
-def done(task: Task, **more: Any) -> Outcome:
+def done(task: Task, **more: Any) -> TaskOutcome:
     """An outcome as a worker would tell it."""
-    return Outcome(task, figures={"mean_wait": 1.0}, result="0" * 64, host="here", **more)
+    return TaskOutcome(task, figures={"mean_wait": 1.0}, result="0" * 64, host="here", **more)
 
 
 def finish_all(store: Store, experiment: int, **more: Any) -> None:

@@ -13,7 +13,7 @@ import walltime
 from walltime.analysis.analyses.jobs import describe_sizes
 from walltime.core.errors import InputError
 from walltime.experiments.execution import execute
-from walltime.experiments.planning import Plan
+from walltime.experiments.planning import ExperimentPlan
 
 OWN = """
 import polars as pl
@@ -39,7 +39,7 @@ def own_code(tmp_path, monkeypatch):
 
 
 def specification(experiment):
-    return json.loads(next(Plan(experiment).specifications()).specification)
+    return json.loads(next(ExperimentPlan(experiment).specifications()).specification)
 
 
 def test_sizes_by_hand():
@@ -71,9 +71,9 @@ def test_own_functions_give_figures_and_tables(own_code):
 
 def test_own_functions_are_part_of_what_a_run_is(own_code, tmp_path):
     experiment = make(analyses=["analyses_of_ours:users"])
-    before = next(Plan(experiment).specifications()).digest
+    before = next(ExperimentPlan(experiment).specifications()).digest
     (tmp_path / "analyses_of_ours.py").write_text(OWN + "# another\n", encoding="utf-8")
-    assert next(Plan(experiment).specifications()).digest != before
+    assert next(ExperimentPlan(experiment).specifications()).digest != before
 
 
 def test_what_gives_neither_is_told(own_code):

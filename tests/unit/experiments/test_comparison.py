@@ -8,7 +8,7 @@ from small import done, registered
 from walltime.core.errors import InputError
 from walltime.experiments.comparison import compare_cells
 from walltime.experiments.leases import Leases
-from walltime.experiments.tasks import OWN, Outcome
+from walltime.experiments.tasks import OWN, TaskOutcome
 
 WAITS = {"fcfs": (10.0, 20.0, 60.0), "easy": (8.0, 17.0, 56.0)}
 
@@ -24,8 +24,8 @@ def waits(open_store):
         row = place[task.digest]
         wait = WAITS[row["policy"]][task.seed] / (1 if row["cluster.cores"] == "8" else 2)
         lost = (row["policy"], row["cluster.cores"], task.seed) == ("easy", "16", 2)
-        fine = Outcome(task, figures={"mean_wait": wait}, result="0" * 64)
-        outcomes.append(Outcome(task, fault=OWN, error="lost") if lost else fine)
+        fine = TaskOutcome(task, figures={"mean_wait": wait}, result="0" * 64)
+        outcomes.append(TaskOutcome(task, fault=OWN, error="lost") if lost else fine)
     leases.finish(outcomes)
     return store
 

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from walltime.cli.app import app
 from walltime.core.errors import InputError
-from walltime.experiments.distributed.cluster import Cluster, make_job_cluster
+from walltime.experiments.distributed.cluster import DaskCluster, make_job_cluster
 from walltime.experiments.distributed.task import find_refusal
-from walltime.experiments.planning import Plan
+from walltime.experiments.planning import ExperimentPlan
 from walltime.experiments.sweep import read_experiment
 from walltime.experiments.tasks import Task
 
@@ -48,7 +48,7 @@ def test_a_missing_extra_is_named_with_the_line_that_installs_it(file, tmp_path,
 def test_a_kind_that_there_is_not_is_told_with_the_kinds():
     pytest.importorskip("distributed")
     with pytest.raises(InputError, match="local, slurm, pbs"):
-        Cluster("lsf", None)
+        DaskCluster("lsf", None)
 
 
 @pytest.mark.service
@@ -64,7 +64,7 @@ def test_a_scheduler_that_does_not_answer_is_told_before_a_store_is_made(file, t
 def _first_task(experiment: str, **changed) -> Task:
     import yaml
 
-    planned = next(Plan(read_experiment({"name": "e", **yaml.safe_load(experiment)})).specifications())
+    planned = next(ExperimentPlan(read_experiment({"name": "e", **yaml.safe_load(experiment)})).specifications())
     seed, digest = planned.runs[0]
     given = {"run": 1, "digest": digest, "fence": 1, "attempt": 1, "seed": seed}
     return Task(specification=planned.specification, **given | changed)

@@ -80,11 +80,11 @@ def test_combinations_set_several_keys_at_once(tmp_path):
 
 
 def test_a_policy_sets_its_parts_in_every_cluster():
-    from walltime.experiments.planning import Plan
+    from walltime.experiments.planning import ExperimentPlan
 
     clusters = [{"name": "a", "cores": 8}, {"name": "b", "cores": 8, "scheduler": {"order": "sjf"}}]
     scenario = {"workload": {"generate": {"jobs": 5, "cores": 8}}, "clusters": clusters, "broker": "first"}
-    plan = Plan(make(scenario=scenario, grid={"policy": ["fcfs", "conservative"]}))
+    plan = ExperimentPlan(make(scenario=scenario, grid={"policy": ["fcfs", "conservative"]}))
     found = plan.make_scenario(plan.cells[1].levels)
     assert [own.scheduler.backfill.name for own in found.clusters] == ["conservative", "conservative"]
 

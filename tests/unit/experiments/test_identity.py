@@ -10,13 +10,13 @@ from small import make, plan_of, write
 
 from walltime.core.plugins import allow_plugins
 from walltime.experiments import identity
-from walltime.experiments.planning import Plan
+from walltime.experiments.planning import ExperimentPlan
 
 SWF = "1 0 0 5 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n"
 
 
 def digests(experiment):
-    return [digest for planned in Plan(experiment).specifications() for _, digest in planned.runs]
+    return [digest for planned in ExperimentPlan(experiment).specifications() for _, digest in planned.runs]
 
 
 def with_trace(path, **keys):

@@ -15,7 +15,7 @@ from walltime.experiments import leases as module
 from walltime.experiments.leases import SILENCE, Leases, can_see, process_name
 from walltime.experiments.maintenance import verify
 from walltime.experiments.schema import figures, runners, runs
-from walltime.experiments.tasks import MACHINE, OWN, Outcome
+from walltime.experiments.tasks import MACHINE, OWN, TaskOutcome
 
 
 @pytest.fixture
@@ -163,7 +163,9 @@ def test_failures_of_machines_are_taken_up_again_and_others_when_asked(stocked):
     store, experiment = stocked
     leases = Leases(store)
     machine, own, *_ = leases.take(experiment, 2)
-    leases.finish([Outcome(machine, fault=MACHINE, error="gone"), Outcome(own, fault=OWN, error="wrong", log="why")])
+    leases.finish(
+        [TaskOutcome(machine, fault=MACHINE, error="gone"), TaskOutcome(own, fault=OWN, error="wrong", log="why")]
+    )
     assert store.count(experiment)["failed"] == 2
     assert verify(store) == []
     assert leases.retry_failed(experiment) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from walltime.core.plugins import allow_plugins
-from walltime.experiments.pool import Pool
+from walltime.experiments.pool import WorkerPool
 from walltime.experiments.tasks import MACHINE, OWN, RunLimits, Task
 
 MISBEHAVING = """
@@ -58,7 +58,7 @@ def pool():
     made = []
 
     def make(size=1, **limits):
-        made.append(Pool(size, RunLimits(**limits)))
+        made.append(WorkerPool(size, RunLimits(**limits)))
         return made[-1]
 
     yield make

@@ -14,7 +14,7 @@ from small import done, finish_all, make, registered
 from walltime.core.errors import InputError
 from walltime.experiments.leases import Leases, process_name
 from walltime.experiments.maintenance import back_up, find_abandoned, restore, verify
-from walltime.experiments.planning import Plan
+from walltime.experiments.planning import ExperimentPlan
 from walltime.experiments.schema import REVISION, cells, figures, metadata, runners, runs
 from walltime.experiments.store import Store
 
@@ -24,7 +24,7 @@ FILES = {"by_size.parquet": b"size", "result/jobs.parquet": b"jobs"}
 
 def register(store, **keys):
     experiment = make(**keys)
-    return store.register(experiment, Plan(experiment).specifications())
+    return store.register(experiment, ExperimentPlan(experiment).specifications())
 
 
 def count(store, table):

@@ -9,7 +9,7 @@ from small import SCENARIO, make
 
 import walltime
 from walltime.experiments.maintenance import verify
-from walltime.experiments.planning import Plan
+from walltime.experiments.planning import ExperimentPlan
 from walltime.experiments.store import Store
 from walltime.experiments.sweep import estimate, sweep
 
@@ -57,7 +57,7 @@ def test_two_cells_that_are_one_run_come_to_an_end(swept):
 
 def test_an_estimate_counts_what_is_known(swept):
     store, _ = swept
-    found = estimate(Plan(make(grid=GRID, seeds=[1, 2, 5])), store, workers=1)
+    found = estimate(ExperimentPlan(make(grid=GRID, seeds=[1, 2, 5])), store, workers=1)
     assert (found.cells, found.runs, found.known, found.tried, found.failed) == (2, 6, 4, 2, ())
     assert 0 < found.shortest <= found.mean <= found.longest
     assert found.bytes > 1000

@@ -403,7 +403,7 @@ def test_a_taken_port_is_refused():
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match=str(port)):
-            engine.start(small_site(), burst(), options=engine.Options(port=port))
+            engine.start(small_site(), burst(), options=engine.SlurmOptions(port=port))
 
 
 @pytest.fixture

@@ -76,13 +76,13 @@ def make_jobs(select: str) -> Workload:
     return Workload.from_columns(**columns)
 
 
-def by_hand(run: engine.Run) -> list[tuple[int, str]]:
+def by_hand(run: engine.ControllerRun) -> list[tuple[int, str]]:
     """A newer controller reads its configuration again by starting anew, which virtual time does not have."""
     again = run.controller.installation.product.startswith("22.05")
     return [(at, command) for at, command in BY_HAND if again or command != "scontrol reconfigure"]
 
 
-def tell(select: str, order: str, options: engine.Options | None = None) -> tuple[list[str], dict[str, int]]:
+def tell(select: str, order: str, options: engine.SlurmOptions | None = None) -> tuple[list[str], dict[str, int]]:
     """What the controller says of every job at every step, and at the end of itself; and how often it was asked."""
     said = []
     run = engine.start(make_site(select, order), make_jobs(select), options=options)
@@ -123,7 +123,7 @@ def test_what_is_known_is_what_the_plug_in_would_say(select, order, monkeypatch)
 
 
 def test_where_computing_is_charged_nothing_is_known():
-    assert tell("shared", "first come", engine.Options(cost=1.0))[1]["known"] == 0
+    assert tell("shared", "first come", engine.SlurmOptions(cost=1.0))[1]["known"] == 0
 
 
 def test_a_wrong_word_is_told(monkeypatch):

@@ -190,7 +190,7 @@ def test_charged_computing_makes_the_time_limit_of_a_pass_bite():
     def begin_of_last(most, cost):
         lines = [line.replace("n[1-4]", f"n[1-{size}]") for line in MACHINE]
         lines += ["PriorityType=priority/basic", f"SchedulerParameters=bf_max_time={most}", BATCH]
-        started = engine.start(Site("t", tuple(lines), nodes), jobs, options=engine.Options(cost=cost))
+        started = engine.start(Site("t", tuple(lines), nodes), jobs, options=engine.SlurmOptions(cost=cost))
         with started.controller:
             started.simulation.run(started.base + 400 * SECOND)
         attempts = started.jobs[-1].attempts

@@ -13,7 +13,7 @@ import polars as pl
 from walltime.analysis.analyses.jobs import CORE_HOURS, core_hours
 from walltime.analysis.intervals import find_capacity, find_held
 from walltime.analysis.metrics import in_experiment
-from walltime.analysis.series import Grid
+from walltime.analysis.series import TimeGrid
 from walltime.core.errors import InputError
 from walltime.core.tables import Record, ticks
 from walltime.core.time import SECOND, microseconds
@@ -40,7 +40,7 @@ def measure_minutes(result: Shown, interval: float = 60.0, phases: str = "experi
     length = microseconds(interval)
     submit = ticks(jobs["submit"])
     begin = int(submit.min()) // length * length
-    grid = Grid(begin, length, int(submit.max() - begin) // length + 1)
+    grid = TimeGrid(begin, length, int(submit.max() - begin) // length + 1)
     used, useful = (values / _capacity(record) for values in _measure_cores(record, grid))
     table = pl.DataFrame({
         "place": np.arange(grid.count), "time": (begin + length * np.arange(grid.count)) / SECOND,
@@ -66,12 +66,12 @@ def measure_use(result: Shown) -> dict[str, Any]:
     submit = ticks(in_experiment(record).jobs["submit"])
     if not len(submit) or submit.max() == submit.min():
         return {"utilization": None, "useful": None}
-    grid = Grid(int(submit.min()), int(submit.max() - submit.min()), 1)
+    grid = TimeGrid(int(submit.min()), int(submit.max() - submit.min()), 1)
     used, useful = (float(values[0]) / _capacity(record) for values in _measure_cores(record, grid))
     return {"utilization": used, "useful": useful}
 
 
-def _measure_cores(record: Record, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+def _measure_cores(record: Record, grid: TimeGrid) -> tuple[np.ndarray, np.ndarray]:
     """The means of the cores that are held, and of those that are held and used, in each interval.
 
     What a pilot does not use is taken to be spread evenly over its time.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from walltime.analysis.audit.people import People
+from walltime.analysis.audit.people import JobOwners
 from walltime.analysis.audit.tables import REPORTED, Tables, Violation
 from walltime.core.time import SECOND, microseconds
 from walltime.core.workload import Workload
@@ -22,7 +22,7 @@ def find_strays(tables: Tables, scenario: Scenario, workload: Workload, at: np.n
     if not bindings:
         return
     accounts = {name: account for cluster in scenario.clusters for name, account in cluster.accounts.items()}
-    people = People(workload, at, scenario.clusters[0].model_copy(update={"accounts": accounts}))
+    people = JobOwners(workload, at, scenario.clusters[0].model_copy(update={"accounts": accounts}))
     names = [cluster.name for cluster in scenario.clusters]
     for number, binding in enumerate(bindings):
         allowed = np.array([*(name in binding.clusters for name in names), True])  # the last: on no cluster
@@ -34,7 +34,7 @@ def find_strays(tables: Tables, scenario: Scenario, workload: Workload, at: np.n
             yield Violation("binding", int(tables.job_id[row]), submit, what)
 
 
-def _meant(binding: Binding, people: People, workload: Workload, at: np.ndarray) -> np.ndarray:
+def _meant(binding: Binding, people: JobOwners, workload: Workload, at: np.ndarray) -> np.ndarray:
     """Which jobs a rule means."""
     cores, time = workload.column("cores")[at], workload.column("requested_time")[at]
     meant = np.ones(len(at), np.bool_)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from walltime.analysis.audit.people import People
+from walltime.analysis.audit.people import JobOwners
 from walltime.analysis.audit.sweep import sum_between, usage_at_starts
 from walltime.core.time import SECOND
 from walltime.scenario import Cluster
@@ -81,7 +81,7 @@ class Counted:
 class Limits:
     """All bounds of a cluster; `queues` are the names behind the numbers of queues."""
 
-    def __init__(self, cluster: Cluster, people: People, queues: list[str]) -> None:
+    def __init__(self, cluster: Cluster, people: JobOwners, queues: list[str]) -> None:
         self.bounds, self.people, self.queues = collect(cluster), people, queues
 
     def count(self, jobs: np.ndarray, queue: np.ndarray, caps: tuple[str, ...] = tuple(NOUNS)) -> Iterator[Counted]:

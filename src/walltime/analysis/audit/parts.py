@@ -11,7 +11,7 @@ from walltime.core.workload import Workload
 
 
 @dataclass(frozen=True)
-class Part:
+class AuditedPart:
     """So many nodes with so many cores each; `own` has what each of them needs of what the part tells by itself."""
 
     nodes: int
@@ -19,7 +19,7 @@ class Part:
     own: dict[str, int]
 
 
-def read_parts(text: str) -> list[Part]:
+def read_parts(text: str) -> list[AuditedPart]:
     """The parts, the one with the most cores first; a text that cannot be read has none."""
     found = []
     for word in text.split("+"):
@@ -29,11 +29,11 @@ def read_parts(text: str) -> list[Part]:
             return []
         nodes = int(match[1])
         told = dict(amount.split("=", 1) for amount in amounts)
-        found.append(Part(nodes, int(match[2]), {name: -(-int(much) // nodes) for name, much in told.items()}))
+        found.append(AuditedPart(nodes, int(match[2]), {name: -(-int(much) // nodes) for name, much in told.items()}))
     return sorted(found, key=lambda part: -part.cores)
 
 
-def sizes_of(parts: list[Part]) -> np.ndarray:
+def sizes_of(parts: list[AuditedPart]) -> np.ndarray:
     """The cores of every node of the parts, the most first."""
     return np.repeat([part.cores for part in parts], [part.nodes for part in parts]).astype(np.int64)
 

@@ -10,7 +10,7 @@ from walltime.core.workload import Workload
 from walltime.scenario import Cluster
 
 
-class People:
+class JobOwners:
     """The owners of the jobs that stand at `rows` of the workload, as codes into `names`; -1 for none.
 
     A job without an account is charged to the one that lists its user. `queue` is where a job is, which others find

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from walltime.analysis.audit.people import People
+from walltime.analysis.audit.people import JobOwners
 from walltime.analysis.audit.requests import Requests
 from walltime.core.time import format_duration, microseconds
 
@@ -15,7 +15,7 @@ from walltime.core.time import format_duration, microseconds
 class Queues:
     """The queues of a cluster: `options` says which job may be in which, `takes` which queue takes it."""
 
-    def __init__(self, requests: Requests, people: People, cores: np.ndarray) -> None:
+    def __init__(self, requests: Requests, people: JobOwners, cores: np.ndarray) -> None:
         self.told_cores = cores  # by which jobs are sent to queues
         self.requests, self.people = requests, people
         self.names = list(requests.cluster.queues)

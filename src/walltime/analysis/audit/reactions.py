@@ -21,7 +21,7 @@ from walltime.core.workload import Workload
 from walltime.rules.reactions import find_fixed
 from walltime.rules.users import plan_users
 from walltime.scenario import Scenario
-from walltime.workload.users.plan import After, Plan, Presence
+from walltime.workload.users.plan import After, Presence, UserPlan
 from walltime.workload.users.submitted import as_asked, find_origins
 
 HOUR = 3600 * SECOND
@@ -123,7 +123,7 @@ class _Followed:
 
     # ---- when it came
 
-    def find_moved(self, plan: Plan) -> list[Violation]:
+    def find_moved(self, plan: UserPlan) -> list[Violation]:
         """Jobs that came at another time than their users were ready."""
         due = self._find_due(plan)
         slack = self.tables.slack + SECOND if self.tables.slack else 0
@@ -144,7 +144,7 @@ class _Followed:
                 found.append(Violation("reaction", self.number[row], None, "was not submitted, nor dropped"))
         return found
 
-    def _find_due(self, plan: Plan) -> list[int]:
+    def _find_due(self, plan: UserPlan) -> list[int]:
         """When each row was due, NEVER where its batch was not ready."""
         first, heard = plan.first.tolist(), plan.heard.tolist()
         ready, offset, rows = plan.ready.tolist(), plan.offset.tolist(), plan.rows.tolist()
@@ -179,7 +179,7 @@ class _Followed:
         return int(ends.max())
 
 
-def find_working(plan: Plan, ready: np.ndarray, batches: slice | None = None) -> np.ndarray:
+def find_working(plan: UserPlan, ready: np.ndarray, batches: slice | None = None) -> np.ndarray:
     """The next moment at which the user of each batch works, or of some batches."""
     if plan.presence != Presence.HOURS or not len(plan.skip):
         return ready

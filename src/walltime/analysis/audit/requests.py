@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from walltime.analysis.audit.parts import Part, read_parts
+from walltime.analysis.audit.parts import AuditedPart, read_parts
 from walltime.cluster import hostlist
 from walltime.cluster.nodes import UNCOUNTED
 from walltime.core.workload import Workload
@@ -264,10 +264,10 @@ class Requests:
         per_node, per_core, in_all = (amount[rows] for amount in self.named[kind])
         return np.asarray(per_node + per_core * cores - (-in_all // nodes))
 
-    def parts_of(self, row: int) -> list[Part]:
+    def parts_of(self, row: int) -> list[AuditedPart]:
         return self.parts[self.column("parts")[row]]
 
-    def part_share(self, kind: str, row: int, part: Part) -> int:
+    def part_share(self, kind: str, row: int, part: AuditedPart) -> int:
         """What a node of the part must have."""
         if kind == "cores" or kind in part.own:
             return part.cores if kind == "cores" else part.own[kind]

@@ -17,7 +17,7 @@ _NAMES = {"gpus": "GPUs"}
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldAllocations:
     """The allocations of a cluster: their jobs' rows, times and queues (numbers, -1: none), by row of allocation.
 
     `whole` is the allocation that tells all nodes of the job, of one that has given some of them back."""
@@ -30,7 +30,7 @@ class Held:
 
 
 def find_misused(
-    requests: Requests, held: Held, placed: Placements, rows: np.ndarray, *, ours: bool = True
+    requests: Requests, held: HeldAllocations, placed: Placements, rows: np.ndarray, *, ours: bool = True
 ) -> Iterator[Complaint]:
     """What is wrong with the allocations `rows` besides their cores, which are looked at elsewhere.
 
@@ -53,7 +53,9 @@ def find_misused(
 class _Entries:
     """A row for each node of each allocation."""
 
-    def __init__(self, requests: Requests, held: Held, of: np.ndarray, node: np.ndarray, cores: np.ndarray) -> None:
+    def __init__(
+        self, requests: Requests, held: HeldAllocations, of: np.ndarray, node: np.ndarray, cores: np.ndarray
+    ) -> None:
         self.requests, self.held, self.of, self.node, self.cores = requests, held, of, node, cores
         self.job = held.job[of]
         self.count = np.bincount(of, minlength=len(held.job))[held.whole]  # nodes that each was given
@@ -141,7 +143,7 @@ def _find_uneven(on: _Entries, rows: np.ndarray) -> Iterator[Complaint]:
     yield on.of[requests.bound[on.job] & ~requests.alone[on.job] & uneven], "is not divided evenly over its nodes"
 
 
-def _find_licences(requests: Requests, held: Held, rows: np.ndarray) -> Iterator[Complaint]:
+def _find_licences(requests: Requests, held: HeldAllocations, rows: np.ndarray) -> Iterator[Complaint]:
     """Licences of which more are in use than there are."""
     has = {} if requests.layout is None else requests.layout.licences
     for name, amount in requests.licences.items():

@@ -21,12 +21,12 @@ from walltime.analysis.audit.bindings import find_strays
 from walltime.analysis.audit.conditions import find_broken_conditions
 from walltime.analysis.audit.limits import NOUNS, SUBMITTED, WORK, Counted, Limits, count_present, find_exceeded
 from walltime.analysis.audit.nodes import Placements
-from walltime.analysis.audit.people import People
+from walltime.analysis.audit.people import JobOwners
 from walltime.analysis.audit.queues import Queues, find_misplaced
 from walltime.analysis.audit.requests import Requests, ask_on_terms
-from walltime.analysis.audit.resources import Held, find_misused
+from walltime.analysis.audit.resources import HeldAllocations, find_misused
 from walltime.analysis.audit.tables import REPORTED, Tables, Violation, codes_of
-from walltime.analysis.audit.waiting import Watch, is_judged
+from walltime.analysis.audit.waiting import QueueWatch, is_judged
 from walltime.analysis.intervals import ABSENT
 from walltime.core.tables import OUTCOMES, workload_columns
 from walltime.core.time import SECOND, microseconds
@@ -142,7 +142,7 @@ class _Site:
         straight = broker is not None and built_in and not broker.hold and not (broker.migrate or broker.optimise)
         self.prompt = _find_prompt(requests, scenario) if straight else np.full(len(tables.job_id), alone)
         cluster = requests.cluster
-        self.people = People(requests.workload, requests.rows, cluster)
+        self.people = JobOwners(requests.workload, requests.rows, cluster)
         self.names = list(cluster.queues) or list(requests.workload.label_names("queue"))
         self.queue = codes_of(tables.jobs["queue"], self.names)
         self.mine = np.ones(len(tables.job_id), np.bool_) if alone else tables.cluster == number
@@ -158,7 +158,7 @@ class _Site:
         real = (tables.row >= 0) & (tables.begin != ABSENT) & (tables.stop >= tables.begin)
         self.everywhere = np.flatnonzero(real)
         self.rows = np.flatnonzero(real & (tables.where == number))
-        self.held = Held(
+        self.held = HeldAllocations(
             tables.row,
             tables.begin,
             tables.stop,
@@ -278,7 +278,7 @@ class _Site:
         sole = np.ones(len(self.queue), np.bool_)
         if self.queues is not None:
             sole = (self.queues.options & self.queues.takes).sum(axis=1) == 1
-        return Watch(self.tables, scenario, self.requests, self.limits, self.queue, sole).find()
+        return QueueWatch(self.tables, scenario, self.requests, self.limits, self.queue, sole).find()
 
     # ---- rejected jobs
 

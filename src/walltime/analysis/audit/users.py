@@ -16,7 +16,7 @@ from walltime.core.time import NEVER, SECOND
 from walltime.core.workload import Workload
 from walltime.rules.users import plan_users
 from walltime.scenario import Scenario
-from walltime.workload.users.plan import After, Plan, Presence
+from walltime.workload.users.plan import After, Presence, UserPlan
 from walltime.workload.users.submitted import as_submitted
 
 
@@ -38,7 +38,9 @@ def follow_users(
     return [] if plan is None else _find_moved(tables, plan, workload, at, came), made
 
 
-def _find_moved(tables: Tables, plan: Plan, workload: Workload, at: np.ndarray, came: np.ndarray) -> list[Violation]:
+def _find_moved(
+    tables: Tables, plan: UserPlan, workload: Workload, at: np.ndarray, came: np.ndarray
+) -> list[Violation]:
     """Jobs that were submitted at another time than their user's plan says; Alea's sessions are not looked at."""
     left = np.full(len(workload), NEVER)
     ends = np.where(tables.is_state("rejected"), tables.time["submit"], tables.time["end"])
@@ -61,7 +63,7 @@ def _find_moved(tables: Tables, plan: Plan, workload: Workload, at: np.ndarray, 
     return found
 
 
-def _find_ready(plan: Plan, came: np.ndarray, left: np.ndarray) -> np.ndarray:
+def _find_ready(plan: UserPlan, came: np.ndarray, left: np.ndarray) -> np.ndarray:
     """When each batch was ready, NEVER where it was not."""
     arrived = came[plan.rows[plan.first[:-1]]]
     arrived = np.where(arrived == ABSENT, NEVER, arrived)

@@ -37,7 +37,7 @@ import numpy as np
 from walltime.analysis.audit.limits import NOUNS, SUBMITTED, WORK, Counted, Limits
 from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.audit.parts import sizes_of
-from walltime.analysis.audit.people import People
+from walltime.analysis.audit.people import JobOwners
 from walltime.analysis.audit.requests import Requests
 from walltime.analysis.audit.tables import REPORTED, Tables, Violation, goes_on
 from walltime.analysis.intervals import ABSENT
@@ -116,12 +116,12 @@ def find_left_waiting(tables: Tables, scenario: Scenario) -> Iterator[Violation]
     rows = np.arange(len(tables.job_id))
     requests = Requests(Workload(columns), rows, cluster)
     if is_judged(scenario, requests):
-        limits = Limits(cluster, People(requests.workload, rows, cluster), [])
+        limits = Limits(cluster, JobOwners(requests.workload, rows, cluster), [])
         sole = np.ones(len(rows), np.bool_)
-        yield from Watch(tables, scenario, requests, limits, np.full(len(rows), -1), sole).find()
+        yield from QueueWatch(tables, scenario, requests, limits, np.full(len(rows), -1), sole).find()
 
 
-class Watch:
+class QueueWatch:
     """One cluster, looked at instant by instant."""
 
     def __init__(

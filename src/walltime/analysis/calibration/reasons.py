@@ -23,7 +23,7 @@ HOUR = 3600.0
 
 
 @dataclass(frozen=True)
-class Reason:
+class LikelyReason:
     """A likely reason, in words; `kind` is its name for programs, `jobs` and `seconds` of waiting are behind it,
     `share` is its part of all waiting that the replay lacks or has too much, where that can be told."""
 
@@ -38,7 +38,7 @@ class Reason:
         return asdict(self)
 
 
-def find_reasons(record: Record, workload: Workload, waits: pl.DataFrame, failed: int = 0) -> list[Reason]:
+def find_reasons(record: Record, workload: Workload, waits: pl.DataFrame, failed: int = 0) -> list[LikelyReason]:
     """The reasons that apply, the weightiest first; `failed` jobs of the log were ended by a failing node."""
     found = [
         *_find_held(waits),
@@ -58,11 +58,11 @@ def _lack(waits: pl.DataFrame) -> pl.Series:
     return pl.select(pl.when(lack > LEAST).then(lack).otherwise(0.0)).to_series()
 
 
-def _find_held(waits: pl.DataFrame) -> Iterator[Reason]:
+def _find_held(waits: pl.DataFrame) -> Iterator[LikelyReason]:
     held = waits.filter(pl.col("held") > 0)
     if held.height:
         seconds = float(held["held"].sum())
-        yield Reason(
+        yield LikelyReason(
             "held",
             f"{held.height:,} jobs were held by their users, or waited for others, for {_hours(seconds)} before they "
             "were eligible; the replay holds them as long, and no wait since eligibility has it in it",
@@ -71,7 +71,7 @@ def _find_held(waits: pl.DataFrame) -> Iterator[Reason]:
         )
 
 
-def _find_roomy(record: Record, workload: Workload, waits: pl.DataFrame) -> Iterator[Reason]:
+def _find_roomy(record: Record, workload: Workload, waits: pl.DataFrame) -> Iterator[LikelyReason]:
     """Jobs that waited in the log although it had room for them: a limit, a hold, nodes that were down."""
     lack = _lack(waits)
     total = float(lack.sum())
@@ -84,7 +84,7 @@ def _find_roomy(record: Record, workload: Workload, waits: pl.DataFrame) -> Iter
         for key in ("account", "user", "qos", "queue")
         if (text := _name_heaviest(waits.with_columns(lack.alias("lack")).filter(pl.Series(roomy)), key))
     ]
-    yield Reason(
+    yield LikelyReason(
         "limits",
         f"{int(roomy.sum()):,} jobs waited {_hours(seconds)} longer although the log had room for them when they "
         f"became eligible: a limit that the scenario does not know, a hold, or nodes that were down "
@@ -170,7 +170,7 @@ def _sum_until(times: np.ndarray, amounts: np.ndarray, moments: np.ndarray, side
     return np.asarray(sums[np.searchsorted(times[order], moments, side=side)])
 
 
-def _find_early(waits: pl.DataFrame) -> Iterator[Reason]:
+def _find_early(waits: pl.DataFrame) -> Iterator[LikelyReason]:
     """A log begins on a machine that is in use, a replay on an empty one."""
     lack = _lack(waits)
     total = float(lack.sum())
@@ -184,10 +184,10 @@ def _find_early(waits: pl.DataFrame) -> Iterator[Reason]:
             f"{100 * share:.0f} % of the waiting that the replay lacks is in the first tenth of the log: it begins on "
             "an empty machine, the log on one in use"
         )
-        yield Reason("start", text, count, seconds, share)
+        yield LikelyReason("start", text, count, seconds, share)
 
 
-def _find_limits(record: Record, waits: pl.DataFrame) -> Iterator[Reason]:
+def _find_limits(record: Record, waits: pl.DataFrame) -> Iterator[LikelyReason]:
     """Limits that hold jobs in the replay, where it waits longer than the log."""
     excess = waits["replayed"] - waits["recorded"]
     more = float(excess.filter(excess > LEAST).sum())
@@ -196,10 +196,10 @@ def _find_limits(record: Record, waits: pl.DataFrame) -> Iterator[Reason]:
         ranked = sorted(held.items(), key=lambda item: -item[1])[:NAMED]
         told = ", ".join(f"{whose} {_hours(seconds)}" for whose, seconds in ranked)
         text = f"limits hold jobs in the replay ({told}); where it waits longer than the log they may be too strict"
-        yield Reason("strict", text, int((excess > LEAST).sum()), min(more, sum(held.values())))
+        yield LikelyReason("strict", text, int((excess > LEAST).sum()), min(more, sum(held.values())))
 
 
-def _find_rejected(record: Record) -> Iterator[Reason]:
+def _find_rejected(record: Record) -> Iterator[LikelyReason]:
     jobs = record.jobs
     gone = jobs.filter((pl.col("state").cast(pl.String) == "rejected") & pl.col("recorded_wait").is_not_null())
     if gone.height:
@@ -208,10 +208,10 @@ def _find_rejected(record: Record) -> Iterator[Reason]:
         rejected = sum(counts.values())
         among = "" if rejected == gone.height else f"of {rejected:,} rejected in all, "
         text = f"{gone.height:,} jobs that ran in the log are rejected in the replay ({among}{reasons})"
-        yield Reason("rejected", text, gone.height)
+        yield LikelyReason("rejected", text, gone.height)
 
 
-def _find_size(record: Record, workload: Workload, waits: pl.DataFrame) -> Iterator[Reason]:
+def _find_size(record: Record, workload: Workload, waits: pl.DataFrame) -> Iterator[LikelyReason]:
     """Whether the log uses more than there is, or never all of it although jobs wait."""
     log = _LogUse(workload)
     for resource, use in find_uses(record).items():
@@ -220,22 +220,22 @@ def _find_size(record: Record, workload: Workload, waits: pl.DataFrame) -> Itera
         there, peak = sum(use.total.values()), log.peak(resource)
         word = "GPUs" if resource == "gpus" else "cores"
         if peak > there:
-            yield Reason("larger", f"the log uses up to {peak:,.0f} {word}, the scenario has {there:,.0f}")
+            yield LikelyReason("larger", f"the log uses up to {peak:,.0f} {word}, the scenario has {there:,.0f}")
         elif resource == CORES and peak < FULL * there and float(_lack(waits).sum()) > 0:
             text = (
                 f"the log never uses more than {peak:,.0f} of {there:,.0f} {word}, although jobs wait: nodes may have "
                 "been down or kept free (`sacctmgr show event` tells, and `walltime site import` reads it)"
             )
-            yield Reason("down", text)
+            yield LikelyReason("down", text)
 
 
-def _find_failed(record: Record, failed: int) -> Iterator[Reason]:
+def _find_failed(record: Record, failed: int) -> Iterator[LikelyReason]:
     if failed and record.outages is None:
         text = (
             f"{failed:,} jobs of the log were ended by a failing node, and the scenario knows of no outage: "
             "`sacctmgr show event` tells them"
         )
-        yield Reason("failures", text, failed)
+        yield LikelyReason("failures", text, failed)
 
 
 def _hours(seconds: float) -> str:

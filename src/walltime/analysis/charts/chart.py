@@ -199,14 +199,14 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class ScheduleBlocks:
     """A schedule: which job held which cores when, and what the colours of the jobs mean."""
 
     schedule: Schedule
     colouring: Colouring
 
 
-Mark = Line | Bars | Boxes | Points | Cells | Blocks
+Mark = Line | Bars | Boxes | Points | Cells | ScheduleBlocks
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from walltime.analysis.charts.chart import Axis, Blocks, Cells, Chart, Line, Panel
+from walltime.analysis.charts.chart import Axis, Cells, Chart, Line, Panel, ScheduleBlocks
 from walltime.analysis.charts.overtime import only_one
 from walltime.analysis.charts.quantities import Shown, find_clock, find_labels, find_nodes, find_unit, time_axis
 from walltime.analysis.charts.schedule.colouring import choose_way, colour_all, colour_by_shift
@@ -34,7 +34,7 @@ def schedule(
     way = by or choose_way(plans[0].jobs)
     colourings = colour_all([plan.jobs for plan in plans], way)
     for label, plan, colouring in zip(find_labels(results), plans, colourings, strict=True):
-        panels.append(_panel(results, plan, Blocks(plan, colouring), label if len(results) > 1 else ""))
+        panels.append(_panel(results, plan, ScheduleBlocks(plan, colouring), label if len(results) > 1 else ""))
         notes.append((f"{label}: " if len(results) > 1 else "") + plan.rule)
     notes += [*filter(None, [explain_rows(plans)]), *_explain_edges(plans)]
     return Chart("schedule", f"Schedule, by {way}", tuple(panels), find_clock(results), tuple(dict.fromkeys(notes)))
@@ -53,7 +53,7 @@ def schedule_diff(
     rule = ""
     for label, result in zip(labels[1:], results[1:], strict=True):
         plan = _lay_out(result, window, most)
-        blocks = Blocks(plan, colour_by_shift(plan.jobs, results[0].record.jobs))
+        blocks = ScheduleBlocks(plan, colour_by_shift(plan.jobs, results[0].record.jobs))
         panels.append(_panel(results, plan, blocks, f"{label} against {labels[0]}"))
         rule = plan.rule
     title = f"What starts earlier or later than under {labels[0]}"
@@ -140,7 +140,7 @@ def _lay_out(result: Shown, window: tuple[float | None, float | None], most: int
     return plan
 
 
-def _panel(results: Sequence[Shown], plan: Schedule, blocks: Blocks, title: str) -> Panel:
+def _panel(results: Sequence[Shown], plan: Schedule, blocks: ScheduleBlocks, title: str) -> Panel:
     x = time_axis(results, plan.first, plan.last)
     words = find_unit(results) + (", node by node" if any(len(band.nodes) for band in plan.bands) else "")
     return Panel(x, Axis(words, "count", low=0, high=plan.rows), (blocks,), title)

@@ -28,7 +28,7 @@ Labels = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Grid:
+class FigureGrid:
     """One figure over a grid: the axes with their labels, and the values of the repetitions of each cell."""
 
     figure: str
@@ -60,7 +60,7 @@ class Grid:
         return next((one for one in others if _numbers(self.axes[one]) is not None), others[0])
 
 
-def draw_map(grid: Grid, across: str | None = None) -> Chart:
+def draw_map(grid: FigureGrid, across: str | None = None) -> Chart:
     """The grid as a heat map over two axes, a panel for each combination of the others; raises InputError."""
     axes = grid.telling
     if len(axes) < 2:
@@ -79,7 +79,7 @@ def draw_map(grid: Grid, across: str | None = None) -> Chart:
     return _chart("heat-map", _same_colours(panels), f"{grid.words} by {x} and {y}")
 
 
-def draw_curves(grid: Grid, across: str | None = None) -> Chart:
+def draw_curves(grid: FigureGrid, across: str | None = None) -> Chart:
     """The figure over one axis with intervals, a line for each label of another; bars where labels are no numbers."""
     axes = grid.telling
     if not axes:
@@ -130,7 +130,7 @@ def _bars(name: str, found: Sequence[Interval | None], colour: int) -> list[Line
     return [Bars(name, sides[0], colour, sides[1], sides[2])]
 
 
-def _combine(grid: Grid, axes: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
+def _combine(grid: FigureGrid, axes: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
     """The combinations of labels of these axes that have a cell, with a title for each; not more than are drawn."""
     found = []
     for labels in product(*(grid.axes[axis] for axis in axes)):

@@ -13,7 +13,7 @@ from walltime.analysis.intervals import find_held, find_horizon, find_jobs
 from walltime.analysis.metrics import DERIVED, KEYS
 from walltime.analysis.monitoring import GROUPS, NODES
 from walltime.analysis.resources import CORES, find_uses, name_resource
-from walltime.analysis.series import Grid, group_series
+from walltime.analysis.series import TimeGrid, group_series
 from walltime.core.errors import InputError
 from walltime.core.tables import ticks
 from walltime.core.time import SECOND, format_duration
@@ -111,7 +111,7 @@ def usage(results: Sequence[Shown], by: str = "user", of: str = "cores", most: i
     record = result.record
     held, horizon = find_held(record), find_horizon(record)
     first = int(ticks(record.jobs["submit"]).min())
-    grid = Grid.over(first, max(horizon or first, first), 150)
+    grid = TimeGrid.over(first, max(horizon or first, first), 150)
     codes = grouping.codes[find_jobs(record)]
     time = (grid.first + grid.length * np.arange(grid.count)) / SECOND
     marks: list[Line] = []

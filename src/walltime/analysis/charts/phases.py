@@ -15,7 +15,7 @@ from walltime.core.tables import Record
 NOTE = "Jobs of the experiment phase alone."
 
 
-class Experiment:
+class ExperimentPhase:
     """A result with the jobs of its experiment alone; all else is the whole result's."""
 
     def __init__(self, result: Shown, record: Record) -> None:
@@ -50,5 +50,5 @@ def show_experiment(results: Sequence[Shown]) -> list[Shown]:
         record = in_experiment(result.record)
         if not record.jobs.height:
             raise InputError(f"{result.label}: the result has no jobs of the experiment phase")
-        shown.append(result if record is result.record else Experiment(result, record))
+        shown.append(result if record is result.record else ExperimentPhase(result, record))
     return shown

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from walltime.analysis.charts.chart import Axis, Chart, Clock, Line, Panel, Points
-from walltime.analysis.explain.explanation import ORDER, Cause, Explanation, Run, counts
+from walltime.analysis.explain.explanation import ORDER, Explanation, RunInterval, WaitCause, counts
 from walltime.core.time import format_duration
 
 COLOURS = {
@@ -66,12 +66,12 @@ def _draw_causes(told: Explanation, time: Axis) -> Panel:
     return Panel(time, Axis("", "category", categories=tuple(kinds)), tuple(marks), "What it waited for")
 
 
-def _name(kind: str, spans: Sequence[Cause | Run]) -> str:
+def _name(kind: str, spans: Sequence[WaitCause | RunInterval]) -> str:
     """The kind, and what it was: the jobs that were waited for, or that displaced it, limits, reservations."""
     found: list[str] = []
     for span in spans:
         what = span.facts.get("jobs") or [span.facts.get("who")]
-        left = "until " if isinstance(span, Run) else ""
+        left = "until " if isinstance(span, RunInterval) else ""
         found += [f"{left}job {one}" if isinstance(one, int) else f"{left}{one}" for one in what if one is not None]
     names = list(dict.fromkeys(found))
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""

@@ -42,7 +42,7 @@ def tell_moment(seconds: float, origin: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Cause:
+class WaitCause:
     """Why the job did not run from `start` to `end`.
 
     `kind` is one of ORDER; `text` says more; `facts` are what it tells: `needs` and `free` cores (the least;
@@ -62,7 +62,7 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunInterval:
     """The job had its resources from `start` to `end` (None: it still had them) and became `state` then; `text` says
     what ended it, where it was not the job itself, and `facts` the same."""
 
@@ -87,7 +87,7 @@ class Overtaker:
 
 
 @dataclass(frozen=True)
-class Standing:
+class QueuePosition:
     """The job's place at a time: so many waited before it, of so many; and what its priority was made of."""
 
     time: float
@@ -122,12 +122,12 @@ class Explanation:
     start: float | None
     end: float | None
     until: float | None
-    causes: tuple[Cause, ...]
-    runs: tuple[Run, ...]
+    causes: tuple[WaitCause, ...]
+    runs: tuple[RunInterval, ...]
     overtakers: tuple[Overtaker, ...]
     foreseen: tuple[Foreseen, ...]
-    standings: tuple[Standing, ...]
-    asked: tuple[Standing, ...] = ()
+    standings: tuple[QueuePosition, ...]
+    asked: tuple[QueuePosition, ...] = ()
     notes: tuple[str, ...] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
 
@@ -223,7 +223,7 @@ def _tell_order(told: Explanation) -> list[str]:
     ]
 
 
-def _tell_run(run: Run) -> str:
+def _tell_run(run: RunInterval) -> str:
     if run.text:
         return f"it ran; {run.text}"
     return "it ran" if run.state == "running" else f"it ran; {run.state}"
@@ -303,12 +303,12 @@ def _tell_standings(told: Explanation) -> Iterator[str]:
     yield from _listed("Its place in the order", _thinned([f"after {when:>9}: {line}" for when, line in lines]))
 
 
-def counts(one: Standing, name: str) -> bool:
+def counts(one: QueuePosition, name: str) -> bool:
     """Whether a part is worth a word in a line: not the factors and weights, and not what adds nothing."""
     return not name.endswith((".factor", ".weight")) and (f"{name}.factor" not in one.parts or one.parts[name] != 0)
 
 
-def _tell_parts(told: Explanation, one: Standing) -> Iterator[str]:
+def _tell_parts(told: Explanation, one: QueuePosition) -> Iterator[str]:
     """All that a priority is made of: what each factor adds, and its weight and value where it has them."""
     yield f"At {told.when(one.time)}: {one.ahead:,} before it, of {one.waiting:,} waiting"
     parts = one.parts

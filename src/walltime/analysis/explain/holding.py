@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from walltime.analysis.explain.explanation import Cause, tell_moment
+from walltime.analysis.explain.explanation import WaitCause, tell_moment
 from walltime.core.time import SECOND, format_duration
 from walltime.core.workload import MISSING, Workload
 from walltime.workload.conditions import text as conditions
@@ -60,7 +60,7 @@ class Awaited:
         return self.done + self.delay
 
 
-class Schedule:
+class JobTimes:
     """When each row of a workload started and ended, and as what; and what rows are called."""
 
     def __init__(self, workload: Workload, jobs: Any) -> None:
@@ -93,20 +93,20 @@ def _names(jobs: Any) -> list[str | None]:
     return list(jobs["name"].to_list()) if "name" in jobs.columns else [None] * jobs.height
 
 
-def tell_holds(workload: Workload, jobs: Any, row: int, span: tuple[float, float], rules: Any) -> tuple[Cause, ...]:
+def tell_holds(workload: Workload, jobs: Any, row: int, span: tuple[float, float], rules: Any) -> tuple[WaitCause, ...]:
     """What held the job of this row back over `span`, without a gap: from its submission until it began to wait, or
     left. `jobs` is the table of the schedule, `rules` the scenario's rules for dependencies."""
     start, end = span
     if end <= start:
         return ()
-    schedule = Schedule(workload, jobs)
+    schedule = JobTimes(workload, jobs)
     causes = list(_tell_awaited(_awaited(workload, schedule, row, rules), start, end))
     at = causes[-1].end if causes else start
     begin = _begin(workload, row)
     if at < min(begin, end):
         until = min(begin, end)
         causes.append(
-            Cause("begin", at, until, f"it was not to begin before {_tell(workload, begin)}", {"begin": begin})
+            WaitCause("begin", at, until, f"it was not to begin before {_tell(workload, begin)}", {"begin": begin})
         )
         at = until
     if at < end:
@@ -140,7 +140,7 @@ class Awaiting:
         return -math.inf if not times else min(times) if self.any_of else max(times)
 
 
-def _awaited(workload: Workload, schedule: Schedule, row: int, rules: Any) -> Awaiting:
+def _awaited(workload: Workload, schedule: JobTimes, row: int, rules: Any) -> Awaiting:
     graph = resolve_dependencies(workload, preceding=rules.preceding, unknown=rules.unknown)
     if graph is None or graph.expression[row] < 0:
         return Awaiting()
@@ -157,7 +157,7 @@ def _awaited(workload: Workload, schedule: Schedule, row: int, rules: Any) -> Aw
 
 
 def _await(
-    workload: Workload, schedule: Schedule, row: int, kind: int, targets: list[int], offset: int, rules: Any
+    workload: Workload, schedule: JobTimes, row: int, kind: int, targets: list[int], offset: int, rules: Any
 ) -> Awaited:
     name, verb = WORDS[kind]
     if kind == conditions.AFTERANY and rules.preceding and workload.has("preceding_job"):
@@ -175,7 +175,7 @@ def _await(
     return Awaited(name, verb, jobs, offset / SECOND)
 
 
-def _did(schedule: Schedule, target: int, kind: int) -> float:
+def _did(schedule: JobTimes, target: int, kind: int) -> float:
     """When the row did what a condition of this kind waits for."""
     if kind == conditions.AFTER:
         start = schedule.of("start", target)
@@ -185,7 +185,7 @@ def _did(schedule: Schedule, target: int, kind: int) -> float:
     return schedule.ended(target)
 
 
-def _tell_awaited(awaiting: Awaiting, start: float, end: float) -> Iterator[Cause]:
+def _tell_awaited(awaiting: Awaiting, start: float, end: float) -> Iterator[WaitCause]:
     """A cause for each stretch in which the same conditions were not met."""
     ready = min(awaiting.ready, end)
     if ready <= start:
@@ -199,7 +199,7 @@ def _tell_awaited(awaiting: Awaiting, start: float, end: float) -> Iterator[Caus
         yield _tell_stretch(awaiting, first, second)
 
 
-def _tell_stretch(awaiting: Awaiting, first: float, second: float) -> Cause:
+def _tell_stretch(awaiting: Awaiting, first: float, second: float) -> WaitCause:
     open_now = [one for one in awaiting.conditions if one.met > first]
     waiting = [(one, job) for one in open_now for job in one.jobs if job.time > first]
     jobs = [job for _, job in waiting] or [job for one in open_now for job in one.jobs]
@@ -212,10 +212,10 @@ def _tell_stretch(awaiting: Awaiting, first: float, second: float) -> Cause:
     if not waiting:
         longest = max(open_now, key=lambda one: one.met)
         after = f"{format_duration(longest.delay)} after {_call([job.name for job in longest.jobs])}"
-        return Cause("dependency", first, second, f"it was to begin {after} ({longest.kind})", facts)
+        return WaitCause("dependency", first, second, f"it was to begin {after} ({longest.kind})", facts)
     text = f" {'or' if awaiting.any_of else 'and'} ".join(_group(waiting))
     never = all(math.isinf(job.time) for _, job in waiting)
-    return Cause("dependency", first, second, f"it waited for {text}{', in vain' if never else ''}", facts)
+    return WaitCause("dependency", first, second, f"it waited for {text}{', in vain' if never else ''}", facts)
 
 
 def _group(waiting: list[tuple[Awaited, Other]]) -> Iterator[str]:
@@ -237,11 +237,11 @@ def _call(jobs: list[str]) -> str:
 # ---------------------------------------------------------------------------------------------------------- arrays
 
 
-def _tell_array(workload: Workload, schedule: Schedule, row: int, start: float, end: float) -> Cause:
+def _tell_array(workload: Workload, schedule: JobTimes, row: int, start: float, end: float) -> WaitCause:
     """The rest: so many tasks of its array had been let in; which one made room."""
     limits = resolve_arrays(workload)
     if limits is None or limits[0][row] < 0:
-        return Cause("held", start, end, "it was held")
+        return WaitCause("held", start, end, "it was held")
     number = int(limits[0][row])
     fellows = [other for other in np.flatnonzero(limits[0] == number).tolist() if other != row]
     gone = [schedule.name(other) for other in fellows if schedule.ended(other) == end]
@@ -249,4 +249,4 @@ def _tell_array(workload: Workload, schedule: Schedule, row: int, start: float, 
     most = int(limits[1][number])
     text = f"array {conditions.array_of(label)[0]} may have {most:,} task{'' if most == 1 else 's'} at once"
     text += f"; {_call(gone)} made room" if gone else ""
-    return Cause("array", start, end, text, {"jobs": gone, "most": most})
+    return WaitCause("array", start, end, text, {"jobs": gone, "most": most})

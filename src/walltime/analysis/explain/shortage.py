@@ -18,7 +18,7 @@ import numpy as np
 
 from walltime.analysis.audit.nodes import Placements
 from walltime.analysis.intervals import find_down, find_held
-from walltime.analysis.resources import CORES, Part, Use, find_parts, find_uses, name_resource
+from walltime.analysis.resources import CORES, NodeSubset, Use, find_parts, find_uses, name_resource
 from walltime.core.tables import Record
 from walltime.core.time import SECOND
 
@@ -39,7 +39,7 @@ class Shortage:
         cluster = row.get("cluster") or next(iter(record.facts.get("clusters") or {}), None)
         named = [part for part in find_parts(record, self.queue) if part.cluster == cluster] if self.queue else []
         self.own = bool(named) and named[0].nodes is not None
-        self.part = named[0] if named else Part(str(cluster))
+        self.part = named[0] if named else NodeSubset(str(cluster))
         number = record.jobs["job_id"].to_list().index(row["job_id"])
         uses = find_uses(record)
         self.needs = {name: float(use.asked[number]) for name, use in uses.items() if use.asked[number] > 0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from walltime.analysis.explain.explanation import Run, tell_moment
+from walltime.analysis.explain.explanation import RunInterval, tell_moment
 from walltime.core.time import SECOND
 
 MEANINGS = {
@@ -23,7 +23,7 @@ NAMED = 4
 """Nodes that a text names."""
 
 
-class Words:
+class Wording:
     """Makes sentences; `jobs` are the names of jobs by number (those that have one), `nodes` the names of nodes,
     `origin` tells when time zero was."""
 
@@ -94,12 +94,12 @@ class Words:
         who = detail.get("who")
         return None if who is None else f"{self.job(who)} displaced it; it keeps its place and its progress"
 
-    def run(self, stay: Any) -> Run:
+    def run(self, stay: Any) -> RunInterval:
         """A Stay of the watcher, with what ended it where that was not the job itself."""
         cause = stay.cause
         facts = {name: value for name, value in cause.items() if value}
         end = None if stay.end < 0 else stay.end / SECOND
-        return Run(stay.start / SECOND, end, stay.state, self._why(stay) if cause else "", facts)
+        return RunInterval(stay.start / SECOND, end, stay.state, self._why(stay) if cause else "", facts)
 
     def _why(self, stay: Any) -> str:
         how, who = stay.cause["how"], stay.cause.get("who")

@@ -9,7 +9,18 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Line, Panel, Points, short_names
+from walltime.analysis.charts.chart import (
+    Axis,
+    Bars,
+    Boxes,
+    Cells,
+    Chart,
+    Line,
+    Panel,
+    Points,
+    ScheduleBlocks,
+    short_names,
+)
 from walltime.analysis.charts.palette import Theme
 from walltime.analysis.charts.ticks import find_ticks
 from walltime.analysis.plots import marks
@@ -60,7 +71,7 @@ class _Words:
         self.notes = [line for note in chart.notes for line in textwrap.wrap(note, max(30, int(width * 15.5)))]
         entries = marks.legend_entries(chart)
         self.columns = 0
-        if len(entries) > 1 or (entries and any(isinstance(mark, Blocks) for mark in chart.marks)):
+        if len(entries) > 1 or (entries and any(isinstance(mark, ScheduleBlocks) for mark in chart.marks)):
             longest = max(len(label) for label, _, _ in entries)
             self.columns = max(1, min(len(entries), int(width * 12.5 / (longest + 6))))
         self.above = 0.14 + 0.2 * len(self.title)
@@ -140,7 +151,7 @@ def _draw_panel(figure: Figure, axes: Axes, panel: Panel, chart: Chart, theme: T
             marks.draw_points(axes, mark, theme)
         elif isinstance(mark, Cells):
             marks.draw_cells(figure, axes, mark, panel, theme)
-        elif isinstance(mark, Blocks):
+        elif isinstance(mark, ScheduleBlocks):
             marks.draw_blocks(axes, mark, theme, width)
         elif isinstance(mark, Bars):
             marks.draw_bars(axes, mark, groups.index(mark), len(groups), panel, theme)
@@ -157,10 +168,10 @@ def _draw_panel(figure: Figure, axes: Axes, panel: Panel, chart: Chart, theme: T
     if groups:
         axes.set_ylim(len(panel.y.categories) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
-    elif any(isinstance(mark, Cells | Blocks) for mark in panel.marks):
+    elif any(isinstance(mark, Cells | ScheduleBlocks) for mark in panel.marks):
         axes.grid(visible=False)
     for mark in panel.marks:
-        if isinstance(mark, Blocks):
+        if isinstance(mark, ScheduleBlocks):
             marks.name_nodes(axes, mark.schedule)
 
 

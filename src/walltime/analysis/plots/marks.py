@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from walltime.analysis.charts.chart import Axis, Bars, Blocks, Boxes, Cells, Chart, Line, Panel, Points, shorten
+from walltime.analysis.charts.chart import Axis, Bars, Boxes, Cells, Chart, Line, Panel, Points, ScheduleBlocks, shorten
 from walltime.analysis.charts.palette import LIGHT, Theme
 from walltime.analysis.charts.ticks import find_ticks, write_number
 from walltime.core.tables import OUTAGE_KINDS
@@ -46,7 +46,7 @@ def legend_entries(chart: Chart, theme: Theme = LIGHT) -> list[Entry]:
     """What the legend has to tell; nothing for what the axes say already."""
     entries: dict[tuple[str, str], Entry] = {}
     for mark in chart.marks:
-        if isinstance(mark, Blocks):
+        if isinstance(mark, ScheduleBlocks):
             colouring = mark.colouring
             colours = theme.classes(colouring.scale, len(colouring.names), colouring.grey)
             present = set(np.unique(colouring.classes).tolist())
@@ -207,7 +207,7 @@ def draw_cells(figure: Figure, axes: Axes, mark: Cells, panel: Panel, theme: The
     bar.set_label(mark.scale.label, color=theme.soft)
 
 
-def draw_blocks(axes: Axes, mark: Blocks, theme: Theme, width: float) -> None:
+def draw_blocks(axes: Axes, mark: ScheduleBlocks, theme: Theme, width: float) -> None:
     """The rectangles of a schedule over the grey of what is not shown; few ones with their numbers."""
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import LinearSegmentedColormap, to_rgba_array
@@ -309,7 +309,9 @@ def _draw_outages(axes: Axes, plan: Schedule, theme: Theme) -> None:
         )
 
 
-def _mark_edges(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float) -> None:
+def _mark_edges(
+    axes: Axes, mark: ScheduleBlocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float
+) -> None:
     """A dark edge where a backfilled job starts and where a job is interrupted, if it is wide enough to show one."""
     from matplotlib.collections import LineCollection
 
@@ -322,7 +324,9 @@ def _mark_edges(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: 
         axes.add_collection(LineCollection(list(ends), colors=theme.ink, linewidths=1.1, zorder=3))
 
 
-def _number_blocks(axes: Axes, mark: Blocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float) -> None:
+def _number_blocks(
+    axes: Axes, mark: ScheduleBlocks, theme: Theme, start: np.ndarray, end: np.ndarray, width: float
+) -> None:
     """The names or numbers of the jobs that have room for one, in each of their times of running."""
     plan = mark.schedule
     names = plan.jobs["name"].to_list() if "name" in plan.jobs.columns else [None] * plan.jobs.height

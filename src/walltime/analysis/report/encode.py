@@ -13,7 +13,6 @@ import polars as pl
 from walltime.analysis.charts.chart import (
     Axis,
     Bars,
-    Blocks,
     Boxes,
     Cells,
     Chart,
@@ -22,6 +21,7 @@ from walltime.analysis.charts.chart import (
     Mark,
     Panel,
     Points,
+    ScheduleBlocks,
     clean,
 )
 from walltime.analysis.charts.schedule.colouring import choose_way, find_ways
@@ -80,7 +80,7 @@ def encode_clock(clock: Clock) -> dict[str, Any]:
 
 
 def _encode_panel(panel: Panel) -> dict[str, Any]:
-    marks = [_encode_mark(mark) for mark in panel.marks if not isinstance(mark, Blocks)]
+    marks = [_encode_mark(mark) for mark in panel.marks if not isinstance(mark, ScheduleBlocks)]
     return {"title": panel.title, "x": _encode_axis(panel.x), "y": _encode_axis(panel.y), "marks": marks}
 
 

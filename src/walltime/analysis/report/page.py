@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from walltime.analysis.charts import make_chart
-from walltime.analysis.charts.chart import Blocks, Chart, shorten
+from walltime.analysis.charts.chart import Chart, ScheduleBlocks, shorten
 from walltime.analysis.charts.quantities import Shown, find_clock
 from walltime.analysis.charts.schedule.colouring import describe_classes
 from walltime.analysis.charts.schedule.layout import Schedule, lay_out, lay_out_all
@@ -155,7 +155,7 @@ def _folded_sections(
 def make_picture_page(chart: Chart, theme: str = "light") -> str:
     """One picture as an HTML file that can be zoomed and hovered; `theme` is only what it begins with."""
     packer = Packer()
-    plans = [mark for mark in chart.marks if isinstance(mark, Blocks)]
+    plans = [mark for mark in chart.marks if isinstance(mark, ScheduleBlocks)]
     header: dict[str, Any] = {
         "labels": [panel.title or chart.title for panel in chart.panels],
         "states": STATES,

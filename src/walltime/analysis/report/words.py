@@ -13,8 +13,8 @@ from walltime.analysis.charts.quantities import Shown
 from walltime.analysis.compare import distinct_labels
 from walltime.analysis.headline import (
     FIGURES,
-    Change,
     Comparison,
+    FigureChange,
     compare_headlines,
     count_jobs,
     find_best,
@@ -133,7 +133,7 @@ def _difference(base: str, name: str, found: Comparison) -> str:
     return f"{name}: {', '.join(parts)}." if parts else f"{name}: mean wait and utilization are those of {base}."
 
 
-def _tell_wait(change: Change) -> str:
+def _tell_wait(change: FigureChange) -> str:
     words = f"{format_duration(change.after)} instead of {format_duration(change.before)}"
     if change.relative is None:
         return f"jobs wait {words} on average"
@@ -143,7 +143,7 @@ def _tell_wait(change: Change) -> str:
     return f"jobs wait {percent(abs(change.relative))} {side} on average ({words})"
 
 
-def _tell_use(change: Change) -> str:
+def _tell_use(change: FigureChange) -> str:
     return f"utilization is {percent(change.after)} instead of {percent(change.before)}"
 
 

@@ -10,8 +10,8 @@ import polars as pl
 from walltime.analysis.intervals import find_capacity
 from walltime.analysis.metrics import DERIVED, group_codes
 from walltime.analysis.monitoring import SHARE, dominant_shares
-from walltime.analysis.resources import Part, codes_of_allocations, find_parts, find_uses
-from walltime.analysis.series import MOST_GROUPS, Grid, Measured, find_grid, find_grid_between, find_owners
+from walltime.analysis.resources import NodeSubset, codes_of_allocations, find_parts, find_uses
+from walltime.analysis.series import MOST_GROUPS, Measured, TimeGrid, find_grid, find_grid_between, find_owners
 from walltime.core.tables import SERIES, Record
 from walltime.core.time import SECOND
 
@@ -62,7 +62,7 @@ class SeriesTally:
         grid = find_grid_between(first, max(first, record.horizon or first), self.interval)
         found = self._sum().partition_by("series", "entity", as_dict=True, include_key=False, maintain_order=True)
         clusters = list(find_capacity(record))
-        parts: list[list[Part]] = [[Part(name)] for name in clusters]
+        parts: list[list[NodeSubset]] = [[NodeSubset(name)] for name in clusters]
         lines = _fill(record, grid, found, "", clusters, parts).lines("", clusters)
         for key, names in self.names.items():
             suffix = f"_by_{key}"
@@ -79,11 +79,11 @@ class SeriesTally:
 
 def _fill(
     record: Record,
-    grid: Grid,
+    grid: TimeGrid,
     found: dict[tuple[object, ...], pl.DataFrame],
     suffix: str,
     names: list[str],
-    parts: list[list[Part]],
+    parts: list[list[NodeSubset]],
 ) -> Measured:
     """What there was over time, with what the jobs had of it."""
     nobody = np.zeros(0, np.int64)

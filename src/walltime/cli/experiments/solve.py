@@ -50,7 +50,7 @@ def solve(
     from walltime.analysis.calibration.file import find_trust, tell_calibration
     from walltime.analysis.plots import check_picture
     from walltime.cli.experiments.progress import show_sweep
-    from walltime.experiments.answers.conditions import Condition
+    from walltime.experiments.answers.conditions import FigureCondition
     from walltime.experiments.answers.losers import Nobody
     from walltime.experiments.answers.points import Points
     from walltime.experiments.answers.solve import make_values
@@ -59,7 +59,7 @@ def solve(
     from walltime.experiments.sweep import check_workers
 
     check_workers(workers)
-    wanted = Condition.parse(condition)
+    wanted = FigureCondition.parse(condition)
     values = make_values(first, last, step)
     target = None if output is None else check_picture(output, force=True)
     name = f"solve-{Path(scenario).stem}"

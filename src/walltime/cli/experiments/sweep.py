@@ -14,10 +14,10 @@ from walltime.core.time import format_duration
 
 if TYPE_CHECKING:
     from walltime.experiments.definition import Experiment
-    from walltime.experiments.planning import Plan
+    from walltime.experiments.planning import ExperimentPlan
     from walltime.experiments.runner import Progress
     from walltime.experiments.store import Store
-    from walltime.experiments.sweep import Estimate
+    from walltime.experiments.sweep import SweepEstimate
     from walltime.experiments.tasks import Workers
 
 
@@ -76,7 +76,7 @@ def sweep(
         raise typer.Exit(3)
 
 
-def _run(store: Store, plan: Plan, workers: Workers, *, retry: bool, hidden: bool) -> Progress:
+def _run(store: Store, plan: ExperimentPlan, workers: Workers, *, retry: bool, hidden: bool) -> Progress:
     """Run it, with a live picture on a terminal; Ctrl-C ends it at once, and a second one without a word."""
     from walltime.cli.experiments.progress import show_sweep
     from walltime.experiments.sweep import run_plan
@@ -85,7 +85,7 @@ def _run(store: Store, plan: Plan, workers: Workers, *, retry: bool, hidden: boo
         return run_plan(store, plan, workers, show, retry=retry)
 
 
-def _estimate(plan: Plan, place: str, results: str | None, workers: int) -> Estimate:
+def _estimate(plan: ExperimentPlan, place: str, results: str | None, workers: int) -> SweepEstimate:
     from pathlib import Path
 
     from walltime.experiments.store import Store
@@ -97,7 +97,7 @@ def _estimate(plan: Plan, place: str, results: str | None, workers: int) -> Esti
         return estimate(plan, opened, workers=workers)
 
 
-def _tell_estimate(read: Experiment, found: Estimate, *, as_json: bool, quiet: bool) -> None:
+def _tell_estimate(read: Experiment, found: SweepEstimate, *, as_json: bool, quiet: bool) -> None:
     shortest, mean, longest = found.seconds
     if as_json:
         emit(

@@ -94,7 +94,7 @@ def tune(
 def _read_wish(keys: list[str], least: list[str], most: list[str], conditions: list[str], nobody: str | None) -> Wish:
     """What the options ask for; raises InputError."""
     from walltime.experiments.answers.choices import Choice
-    from walltime.experiments.answers.conditions import Condition
+    from walltime.experiments.answers.conditions import FigureCondition
     from walltime.experiments.answers.losers import Nobody
     from walltime.experiments.answers.tune import Objective, Wish
 
@@ -102,7 +102,7 @@ def _read_wish(keys: list[str], least: list[str], most: list[str], conditions: l
     return Wish(
         [Choice.parse(text) for text in keys],
         objectives,
-        [Condition.parse(text) for text in conditions],
+        [FigureCondition.parse(text) for text in conditions],
         None if nobody is None else Nobody.parse(nobody),
     )
 

@@ -85,7 +85,7 @@ def find_cautions_of(given: list[str], store: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Change:
+class GroupChange:
     """What a cell means for groups: the verdicts on their mean waits, and the figures of both cells, run by run."""
 
     key: str
@@ -114,7 +114,7 @@ def _mean(tables: list[dict[str, Any]], name: str, figure: str) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def judge_groups(sides: Sequence[Side], key: str, store: str) -> list[Change]:
+def judge_groups(sides: Sequence[Side], key: str, store: str) -> list[GroupChange]:
     """The first side against each of the others, group by group; raises InputError where their runs kept no groups."""
     from walltime.experiments.answers.sides import judge_by
     from walltime.experiments.store import Store
@@ -123,7 +123,7 @@ def judge_groups(sides: Sequence[Side], key: str, store: str) -> list[Change]:
         raise InputError("--by is for cells of a store or for results, not for both together", value=folders[0])
     first, *others = sides
     with Store(store) as opened:
-        return [Change(key, first.label, other.label, *judge_by(opened, first, other, key)) for other in others]
+        return [GroupChange(key, first.label, other.label, *judge_by(opened, first, other, key)) for other in others]
 
 
 def rename_sides(sides: list[Side]) -> list[Side]:
@@ -151,7 +151,7 @@ def show_repeated(
     margins: Mapping[str, float],
     *,
     figures: Sequence[str] = _HEADLINE,
-    groups: Sequence[Change] = (),
+    groups: Sequence[GroupChange] = (),
     top: int = 10,
     trust: Mapping[str, Any] | None = None,
     as_json: bool = False,
@@ -182,7 +182,7 @@ def show_repeated(
         _print_change(change, top)
 
 
-def _print_change(change: Change, top: int) -> None:
+def _print_change(change: GroupChange, top: int) -> None:
     """The `top` groups at each end: those that lose most first."""
     from rich.table import Table
 

@@ -11,13 +11,13 @@ from walltime.cli.trace import Collections, Format, Host, Map, Timezone
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
-    from walltime.cli.run.plan import Options
+    from walltime.cli.run.plan import ScenarioOptions
     from walltime.cli.run.watch import Watching
 
 Window = dict[str, float | None]
 
 
-class Answer(Protocol):
+class Printable(Protocol):
     """What a run came to, for a person or for a program."""
 
     def show(self) -> None: ...
@@ -59,10 +59,10 @@ def run(
 
     Without --output nothing is written. Two runs of the same scenario give the same result, bit for bit.
     """
-    from walltime.cli.run.plan import Options
-    from walltime.cli.trace import Reading
+    from walltime.cli.run.plan import ScenarioOptions
+    from walltime.cli.trace import LogOptions
 
-    options = Options(
+    options = ScenarioOptions(
         source[0],
         cores,
         nodes,
@@ -75,7 +75,7 @@ def run(
         overrun,
         missing_request,
         tuple(source[1:]),
-        Reading(input_format, timezone, map_, collections, host),
+        LogOptions(input_format, timezone, map_, collections, host),
         label,
     )
     window = _window(warmup, cooldown)
@@ -96,8 +96,8 @@ def run(
 
 
 def _run_shaken(
-    options: Options, shake: str, seeds: int | None, window: Window, output: str | None, hidden: bool
-) -> Answer:
+    options: ScenarioOptions, shake: str, seeds: int | None, window: Window, output: str | None, hidden: bool
+) -> Printable:
     """Many runs with submissions moved at random; they make a table, no folder."""
     from walltime.cli.run.noise import run_shaken
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import FIGURES, Figure, count_jobs
 from walltime.cli.run.forewarning import Repetitions
-from walltime.cli.run.plan import Options, make_plan, parse_seconds
+from walltime.cli.run.plan import ScenarioOptions, make_plan, parse_seconds
 from walltime.cli.run.session import prepare_all, simulate_one
 from walltime.cli.terminal.console import out, say
 from walltime.cli.terminal.progress import show_status
@@ -86,7 +86,7 @@ class Shaken:
 
 
 def run_shaken(
-    options: Options, shake: str, seeds: int, window: dict[str, float | None], *, quiet: bool = False
+    options: ScenarioOptions, shake: str, seeds: int, window: dict[str, float | None], *, quiet: bool = False
 ) -> Shaken:
     """Every policy on the same workloads with noise, one for each seed."""
     from walltime.workload.transform import shake as move

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from walltime.cli.trace import Reading
+from walltime.cli.trace import LogOptions
 from walltime.core.dates import is_date
 from walltime.core.errors import InputError
 from walltime.core.time import parse_duration, seconds
@@ -31,7 +31,7 @@ _LIMIT = re.compile(r"\bqueues\..*\b(max_time|default_time)\s*$")
 
 
 @dataclass(frozen=True)
-class Options:
+class ScenarioOptions:
     """The options that shape a scenario, as they were typed."""
 
     source: str
@@ -47,12 +47,12 @@ class Options:
     missing_request: str | None = None
     others: tuple[str, ...] = ()
     """The other files of a site, whose first is `source`."""
-    reading: Reading = field(default_factory=Reading)
+    reading: LogOptions = field(default_factory=LogOptions)
     label: str | None = None
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedRuns:
     """What is to be simulated: scenarios by the name of their policy, which differ in nothing but the policy.
 
     `remarks` say what was found beside the trace, and what of it is not looked at; `title` is what is simulated.
@@ -63,7 +63,7 @@ class Plan:
     title: str = ""
 
 
-def make_plan(options: Options) -> Plan:
+def make_plan(options: ScenarioOptions) -> PlannedRuns:
     """The scenarios that the options ask for, their parts checked; raises InputError."""
     from walltime.cli.plugins import allow_policy
     from walltime.pipeline import check
@@ -89,10 +89,10 @@ def make_plan(options: Options) -> Plan:
     trace, react = first.trace, first.adjust is not None and (first.adjust.run_on or first.adjust.moves)
     if trace is not None and not react and any(_LIMIT.search(text.partition("=")[0]) for text in options.settings):
         remarks = (*remarks, BEHAVIOUR)
-    return Plan(scenarios, remarks, Path(trace if options.others and trace else options.source).name)
+    return PlannedRuns(scenarios, remarks, Path(trace if options.others and trace else options.source).name)
 
 
-def _with_grid(base: Any, options: Options) -> tuple[Any, Options]:
+def _with_grid(base: Any, options: ScenarioOptions) -> tuple[Any, ScenarioOptions]:
     """The source with the clusters of --cluster, where that file describes several."""
     from walltime.scenario.clusterfile import read_clusters
 
@@ -108,7 +108,7 @@ def _with_grid(base: Any, options: Options) -> tuple[Any, Options]:
     return replace(base, data=rest | grid, lines=lines), replace(options, cluster=None)
 
 
-def _find_data_set(options: Options) -> DataSet | None:
+def _find_data_set(options: ScenarioOptions) -> DataSet | None:
     """The files of Alea's that tell the machine: those of --cluster, or those beside a trace that comes alone."""
     from walltime.scenario.reading.alea import find_data_set, is_alea, read_data_set
 
@@ -125,7 +125,7 @@ def _describe(data_set: DataSet) -> tuple[str, ...]:
     return (f"Cluster: as {names} tell.", *(f"As in Alea, {remark}." for remark in data_set.remarks))
 
 
-def _label(name: str | None, scenario: Scenario, options: Options) -> str:
+def _label(name: str | None, scenario: Scenario, options: ScenarioOptions) -> str:
     """The policy's name; where --set has changed its parts, the name with the parts behind it."""
     from walltime.api import describe_policy
 
@@ -195,7 +195,7 @@ def parse_seconds(option: str, text: str | None) -> float | None:
         raise InputError(f"{option}: {error.what}", value=text) from None
 
 
-def _check_choices(options: Options) -> None:
+def _check_choices(options: ScenarioOptions) -> None:
     """The options that have a fixed set of values, and those that exclude each other."""
     from walltime.scenario.reading.problems import choices_of
 
@@ -221,10 +221,10 @@ def _check_choices(options: Options) -> None:
         parse_seconds("--until", options.until)
 
 
-def _read_source(options: Options) -> tuple[Any, tuple[str, ...]]:
+def _read_source(options: ScenarioOptions) -> tuple[Any, tuple[str, ...]]:
     """The scenario file's data with its lines; for a trace, the data of a scenario that replays it; for the files of a
     site, that of the scenario that they make; and what a person should know of them."""
-    from walltime.core.source import Source, missing_file, read_source
+    from walltime.core.source import SourceData, missing_file, read_source
 
     path = Path(options.source)
     if path.suffix.lower() in SCENARIO_SUFFIXES and not options.others and not _is_native(path, options):
@@ -237,10 +237,10 @@ def _read_source(options: Options) -> tuple[Any, tuple[str, ...]]:
 
     kind = find_format(path, options.reading.format)
     replayed = {"workload": {"trace": str(path)}}
-    return Source(replayed | (_as_programs(path, kind, options) if kind in ("batsim", "dslab") else {}), None), ()
+    return SourceData(replayed | (_as_programs(path, kind, options) if kind in ("batsim", "dslab") else {}), None), ()
 
 
-def _is_native(path: Path, options: Options) -> bool:
+def _is_native(path: Path, options: ScenarioOptions) -> bool:
     """Whether a YAML file is a workload of DSLab's, and no scenario: a list."""
     from walltime.workload.formats import find_format
 
@@ -259,7 +259,7 @@ def _as_scenario(source: Any) -> Any:
     return translate(source) if is_dslab_configuration(source.data) else source
 
 
-def _as_programs(path: Path, kind: str, options: Options) -> dict[str, Any]:
+def _as_programs(path: Path, kind: str, options: ScenarioOptions) -> dict[str, Any]:
     """What the jobs of a workload with profiles run as, and on which machine where nothing else tells."""
     workload = options.reading.read(path)
     if options.cores is not None:
@@ -282,8 +282,8 @@ def _is_site(path: Path) -> bool:
     return is_site([path])
 
 
-def _read_site(options: Options) -> tuple[Any, tuple[str, ...]]:
-    from walltime.core.source import Source
+def _read_site(options: ScenarioOptions) -> tuple[Any, tuple[str, ...]]:
+    from walltime.core.source import SourceData
     from walltime.site.files import LOG, SAID, is_site
     from walltime.site.importing.scenario import import_site
     from walltime.site.keywords import EXACTLY, NEARLY, NOT
@@ -296,10 +296,12 @@ def _read_site(options: Options) -> tuple[Any, tuple[str, ...]]:
         raise InputError(f"the jobs are missing: give {SAID[LOG]} beside the files of the site", value=" ".join(files))
     counts = [len(made.findings.lines(verdict)) for verdict in (EXACTLY, NEARLY, NOT)]
     told = f"Of the site's keywords {counts[0]} are honoured exactly, {counts[1]} nearly, {counts[2]} not"
-    return Source(made.data, None), (f"{told}; `walltime site import` lists them.", *made.notes)
+    return SourceData(made.data, None), (f"{told}; `walltime site import` lists them.", *made.notes)
 
 
-def _make_scenario(base: Any, options: Options, policy: str | None, data_set: DataSet | None = None) -> Scenario:
+def _make_scenario(
+    base: Any, options: ScenarioOptions, policy: str | None, data_set: DataSet | None = None
+) -> Scenario:
     """The scenario under one policy. --set comes last, so that it has the last word."""
     from walltime.scenario.reading.loading import from_source
     from walltime.scenario.reading.override import parse_setting
@@ -325,7 +327,7 @@ def _make_scenario(base: Any, options: Options, policy: str | None, data_set: Da
         raise
 
 
-def _machine_settings(data: Any, options: Options) -> list[tuple[str, Any]]:
+def _machine_settings(data: Any, options: ScenarioOptions) -> list[tuple[str, Any]]:
     """--cores, --nodes and --cluster replace the size that a scenario gives its cluster."""
     if options.cores is None and options.nodes is None and options.cluster is None:
         return []
@@ -343,7 +345,7 @@ def _machine_settings(data: Any, options: Options) -> list[tuple[str, Any]]:
     return [(_cluster_key(data), kept | size)]
 
 
-def _has_scheduler(data: Any, options: Options) -> bool:
+def _has_scheduler(data: Any, options: ScenarioOptions) -> bool:
     """Whether the file of --cluster says how to schedule."""
     from walltime.scenario import load_cluster
 

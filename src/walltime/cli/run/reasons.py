@@ -26,7 +26,7 @@ SLICED = ("time-shared", "gang")
 
 
 @dataclass(frozen=True)
-class Cause:
+class SlowFeature:
     """Something that takes time: what it is, what to do, and a choice that can be tried, with the change to it."""
 
     reason: str
@@ -49,19 +49,19 @@ def give_reasons(prepared: Prepared, left: float | None, waiting: int) -> list[s
     return [causes[0].reason, causes[0].advice]
 
 
-def find_causes(prepared: Prepared, waiting: int) -> list[Cause]:
+def find_causes(prepared: Prepared, waiting: int) -> list[SlowFeature]:
     """What in the scenario may take the time, the likeliest first; at least one."""
     scenario = prepared.scenario
     if scenario.engine == "slurm":
         return [
-            Cause(
+            SlowFeature(
                 f"{waiting:,} jobs have not ended, and Slurm's controller looks at them in each of its cycles.",
                 "The native engine (engine: native) has no controller to wait for; a part of the trace: --until.",
             )
         ]
     if {cluster.scheduler.rhythm.name for cluster in scenario.clusters} & set(RHYTHMS):
         return [
-            Cause(
+            SlowFeature(
                 f"{waiting:,} jobs wait, and each cycle of the rhythm plans them from scratch.",
                 "A smaller bf_max_job_test or a longer bf_interval plans fewer of them; so does --until.",
             )
@@ -69,10 +69,10 @@ def find_causes(prepared: Prepared, waiting: int) -> list[Cause]:
     causes = _blame_optimiser(scenario, waiting) + _blame_backfill(scenario, waiting) + _blame_order(scenario, waiting)
     causes += _blame_execution(scenario, len(prepared.workload)) + _blame_others(scenario)
     size = f"{len(prepared.workload):,} jobs are simulated, of which {waiting:,} wait."
-    return causes or [Cause(size, "A part of the trace takes less: see --until.")]
+    return causes or [SlowFeature(size, "A part of the trace takes less: see --until.")]
 
 
-def _blame_optimiser(scenario: Scenario, waiting: int) -> list[Cause]:
+def _blame_optimiser(scenario: Scenario, waiting: int) -> list[SlowFeature]:
     for cluster in scenario.clusters:
         wanted = cluster.scheduler.backfill.parameters.get("optimise")
         if cluster.scheduler.backfill.name != "plan" or wanted is None:
@@ -81,7 +81,7 @@ def _blame_optimiser(scenario: Scenario, waiting: int) -> list[Cause]:
         rounds = told.get("rounds")
         tries = f"tries {rounds:,} changes" if isinstance(rounds, int) else "tries changes"
         return [
-            Cause(
+            SlowFeature(
                 f"{waiting:,} jobs wait, and {told.get('name', 'the optimiser')} {tries} of their plan each time.",
                 "Fewer `rounds`, a shorter `reach` or a longer `every` try fewer of them; so does a plan without "
                 "`optimise`.",
@@ -92,22 +92,22 @@ def _blame_optimiser(scenario: Scenario, waiting: int) -> list[Cause]:
     return []
 
 
-def _blame_backfill(scenario: Scenario, waiting: int) -> list[Cause]:
+def _blame_backfill(scenario: Scenario, waiting: int) -> list[SlowFeature]:
     backfill = {cluster.scheduler.backfill.name for cluster in scenario.clusters}
     easy = "EASY (backfill: easy)"
     if planners := backfill & set(PROMISING):
         on = " on nodes" if any(cluster.nodes is not None for cluster in scenario.clusters) else ""
         planner = " and ".join(sorted(planners))
         reason = f"{waiting:,} jobs wait, and {planner}{on} plans each of them again and again."
-        return [Cause(reason, f"{easy} plans one job at a time.", easy, _replace("backfill", "easy"))]
+        return [SlowFeature(reason, f"{easy} plans one job at a time.", easy, _replace("backfill", "easy"))]
     if own := sorted(backfill - _known()):
         reason = f"{waiting:,} jobs wait, and {' and '.join(own)} is asked in Python at every event."
         advice = "p.start_heads() and p.start_candidates() find the jobs that fit without a look at each of them."
-        return [Cause(reason, advice, f"{easy}, which is compiled,", _replace("backfill", "easy"))]
+        return [SlowFeature(reason, advice, f"{easy}, which is compiled,", _replace("backfill", "easy"))]
     return []
 
 
-def _blame_order(scenario: Scenario, waiting: int) -> list[Cause]:
+def _blame_order(scenario: Scenario, waiting: int) -> list[SlowFeature]:
     """Orders that change as time passes, and those that are somebody's own."""
     from walltime.policy import registry
 
@@ -121,7 +121,7 @@ def _blame_order(scenario: Scenario, waiting: int) -> list[Cause]:
         "An order that stays as it is while jobs wait (fcfs, sjf, smallest, a formula without wait and now) is faster."
     )
     return [
-        Cause(
+        SlowFeature(
             f"{waiting:,} jobs wait, and {slow} puts all of them in order again at every pass.",
             advice,
             "First come, first served (order: fcfs)",
@@ -130,14 +130,14 @@ def _blame_order(scenario: Scenario, waiting: int) -> list[Cause]:
     ]
 
 
-def _blame_execution(scenario: Scenario, jobs: int) -> list[Cause]:
+def _blame_execution(scenario: Scenario, jobs: int) -> list[SlowFeature]:
     model = scenario.execution.model.name
     if model == "programs":
         reason = f"{jobs:,} jobs run as programs, each operation of which is simulated."
-        return [Cause(reason, "Fewer and larger operations in the profiles take less; so does --until.")]
+        return [SlowFeature(reason, "Fewer and larger operations in the profiles take less; so does --until.")]
     if model in SLICED:
         return [
-            Cause(
+            SlowFeature(
                 f"The slices of time of all tasks that share a core are played ({model}).",
                 "Processor sharing (execution.model: processor-sharing) has no slices; a longer quantum makes fewer.",
                 "Processor sharing (execution.model: processor-sharing)",
@@ -147,13 +147,17 @@ def _blame_execution(scenario: Scenario, jobs: int) -> list[Cause]:
     return []
 
 
-def _blame_others(scenario: Scenario) -> list[Cause]:
+def _blame_others(scenario: Scenario) -> list[SlowFeature]:
     """Parts that are somebody's own, in Python, and asked for each job."""
     own = sorted({part.name for _, kind, part in scenario.parts() if kind not in ("order", "backfill")} - _known())
     if not own:
         return []
     reason = f"{' and '.join(own)} is asked in Python for each job."
-    return [Cause(reason, "Built-in parts are compiled; so may yours be (see CONTRIBUTING.md). Less at once: --until.")]
+    return [
+        SlowFeature(
+            reason, "Built-in parts are compiled; so may yours be (see CONTRIBUTING.md). Less at once: --until."
+        )
+    ]
 
 
 # ---- other choices

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from walltime.analysis.headline import LEGEND, count_jobs
 from walltime.cli.run.forewarning import Forewarning, watch_for_long_passes
-from walltime.cli.run.plan import Options, choose_targets, make_plan
+from walltime.cli.run.plan import ScenarioOptions, choose_targets, make_plan
 from walltime.cli.run.standstill import watch_for_standstill
 from walltime.cli.terminal.console import say
 from walltime.cli.terminal.progress import show_progress, show_status
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Session:
+class RunSession:
     """Results by the name of their policy, and where they were written."""
 
     title: str
@@ -97,7 +97,7 @@ class Session:
 
 
 def run_session(
-    options: Options,
+    options: ScenarioOptions,
     output: str | None,
     window: dict[str, float | None],
     *,
@@ -105,12 +105,12 @@ def run_session(
     format: str = "parquet",
     quiet: bool = False,
     watch: Watching | None = None,
-) -> Session:
+) -> RunSession:
     """Simulate what the options ask for; results are written when all of them are there, so that none is left alone."""
     plan = make_plan(options)
     targets = choose_targets(output, list(plan.scenarios), force=force, format=format)
     ready = prepare_all(plan.scenarios, quiet=quiet)
-    session = Session(plan.title, remarks=plan.remarks + _unused(next(iter(ready.values())).workload))
+    session = RunSession(plan.title, remarks=plan.remarks + _unused(next(iter(ready.values())).workload))
     for name, prepared in ready.items():
         if prepared.scenario.engine == "slurm" and not quiet:
             from walltime.cli.slurm.site import tell_changes

@@ -38,14 +38,14 @@ class Watching:
         self._console = console
 
     @contextmanager
-    def show(self, label: str, workload: Workload) -> Iterator[Watch]:
+    def show(self, label: str, workload: Workload) -> Iterator[LiveView]:
         """The observer of one run; its last state stays on the screen."""
         from rich.live import Live
 
         from walltime.cli.terminal.console import err
 
         console = self._console or err()
-        watch = Watch(label, workload, console, self.pace)
+        watch = LiveView(label, workload, console, self.pace)
         if not console.is_terminal:
             yield watch
             watch.finish()
@@ -57,7 +57,7 @@ class Watching:
             watch.finish()
 
 
-class Watch:
+class LiveView:
     """An engine's observer that keeps what it has seen, and draws it: a line for each curve, the past at the left."""
 
     def __init__(self, label: str, workload: Workload, console: Console, pace: float | None = None) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, say
-from walltime.cli.trace import Collections, Format, Host, Reading, Timezone
+from walltime.cli.trace import Collections, Format, Host, LogOptions, Timezone
 from walltime.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ MAP = typer.Option(
     "--map",
     metavar="OURS=THEIRS",
     help="A column of a foreign table, as everywhere; where OURS is no column of ours, the same as --partition.",
-    rich_help_panel="Reading the log",
+    rich_help_panel="LogOptions the log",
 )
 EVENTS = typer.Option(
     metavar="FILE",
@@ -175,14 +175,14 @@ def _compose(options: dict[str, Any]) -> Scenario:
     """The scenario that a command's options ask for; what is given replaces what a scenario file says."""
     from pathlib import Path
 
-    from walltime.core.source import Source, missing_file, read_source
+    from walltime.core.source import SourceData, missing_file, read_source
     from walltime.scenario.reading.loading import from_source
 
     path = Path(options["source"])
     if not path.exists():
         raise missing_file(path)
     is_file = path.suffix.lower() in (".yaml", ".yml")
-    base = read_source(path) if is_file else Source({"workload": {"trace": str(path)}}, None)
+    base = read_source(path) if is_file else SourceData({"workload": {"trace": str(path)}}, None)
     written = base.data.get("slurm") if isinstance(base.data, dict) else None
     if options["conf"] is None and not is_file:
         raise InputError("--conf names the site's slurm.conf; `walltime run --engine slurm` does without one")
@@ -200,14 +200,14 @@ def _compose(options: dict[str, Any]) -> Scenario:
     return from_source(base, chosen)
 
 
-def _read_maps(options: dict[str, Any]) -> tuple[Reading, list[str]]:
+def _read_maps(options: dict[str, Any]) -> tuple[LogOptions, list[str]]:
     """How the log is to be read, and where its queues go: --map may say both."""
     from walltime.workload.formats.mapped import is_column
 
     maps = options["maps"] or ()
     columns = [one for one in maps if is_column(one.partition("=")[0].strip())]
     queues = [one for one in maps if one not in columns]
-    how = Reading(options["input_format"], options["timezone"], columns, options["collections"], options["host"])
+    how = LogOptions(options["input_format"], options["timezone"], columns, options["collections"], options["host"])
     return how, [*queues, *(options["partitions"] or ())]
 
 

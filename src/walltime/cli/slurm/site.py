@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from walltime.cli.run.plan import choose_targets
-from walltime.cli.run.session import Session, prepare_all
+from walltime.cli.run.session import RunSession, prepare_all
 from walltime.cli.terminal.console import emit, remark, say
 from walltime.cli.terminal.progress import show_progress
 from walltime.core.errors import EngineError, InputError
@@ -44,7 +44,7 @@ def run_site(
     force: bool = False,
     format: str = "parquet",
     quiet: bool = False,
-) -> Session:
+) -> RunSession:
     """Simulate, and write the result when it is there; with `checkpoint`, also every so many simulated seconds."""
     from walltime.api import describe_policy
     from walltime.slurm.engine import choose_options
@@ -60,7 +60,7 @@ def run_site(
     if checkpoint is not None:
         keep = _make_keeper(name, targets[name], format)
         options = replace(options, every=microseconds(checkpoint), keep=keep)
-    session = Session(Path(source).name)
+    session = RunSession(Path(source).name)
     session.simulate(name, prepared, quiet=quiet, options=options)
     if not quiet:
         facts = session.results[name].record.facts
@@ -92,7 +92,7 @@ def compare_releases(
     force: bool = False,
     format: str = "parquet",
     quiet: bool = False,
-) -> Session:
+) -> RunSession:
     """The same site and jobs on several releases, the first of them twice: the second time, half a minute earlier.
 
     Where a controller's beats fall is chance; what the first release differs from itself is no effect of an upgrade.
@@ -107,7 +107,7 @@ def compare_releases(
     for name in releases:
         find_installation(name)
     targets = choose_targets(output, list(plans), force=force, format=format)
-    session = Session(Path(source).name)
+    session = RunSession(Path(source).name)
     told: dict[str, list[str]] = {}
     for name, plan in plans.items():
         own = scenario.model_copy(update={"slurm": plan})
@@ -151,7 +151,7 @@ def _site_of(scenario: Scenario) -> Site:
     return make_site(scenario, scenario.read_workload())
 
 
-def _describe_upgrade(session: Session, told: Mapping[str, list[str]]) -> Iterator[str]:
+def _describe_upgrade(session: RunSession, told: Mapping[str, list[str]]) -> Iterator[str]:
     """What an upgrade changes: words of the configuration that are treated otherwise, and starts of jobs."""
     import numpy as np
 
@@ -237,7 +237,7 @@ def enter_shell(
 
 def continue_run(
     folder: str, output: str, until: str | None, *, any_command: bool, force: bool, format: str, quiet: bool
-) -> Session:
+) -> RunSession:
     """Replay a result's scenario, go on beyond its `until`, and make sure that the replay came to the same."""
     from walltime.api import load
     from walltime.core.dates import read_moment

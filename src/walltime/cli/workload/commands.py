@@ -9,7 +9,17 @@ import typer
 
 from walltime.cli.terminal.console import emit, out, say
 from walltime.cli.terminal.show import fill_quantiles, tell_clusters
-from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing, tell_missing
+from walltime.cli.trace import (
+    Collections,
+    Format,
+    Host,
+    LogOptions,
+    Map,
+    Timezone,
+    Trace,
+    refuse_existing,
+    tell_missing,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,7 +47,7 @@ def info(
     """Tell what is in a trace: how many jobs, how large, how long, how well estimated, and what is wrong with it."""
     from walltime.workload.describe import describe
 
-    facts = describe(Reading(input_format, timezone, map_, collections, host).read(trace), cores)
+    facts = describe(LogOptions(input_format, timezone, map_, collections, host).read(trace), cores)
     if as_json:
         emit(facts)
     else:
@@ -100,7 +110,7 @@ def convert(
 
     check_suffix(output)
     refuse_existing(output, force)
-    source = jobs = Reading(input_format, timezone, map_, collections, host).read(trace)
+    source = jobs = LogOptions(input_format, timezone, map_, collections, host).read(trace)
     whole = " in the whole trace"
     if start is not None or end is not None:
         clock = jobs.origin.epoch, jobs.origin.timezone

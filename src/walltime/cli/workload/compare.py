@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from walltime.cli.terminal.console import emit, out, say
-from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, refuse_existing
+from walltime.cli.trace import Collections, Format, Host, LogOptions, Map, Timezone, refuse_existing
 from walltime.cli.workload.model_options import AsJson, Force, Seed
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from walltime.core.workload import Workload
-    from walltime.workload.compare import Comparison
+    from walltime.workload.compare import WorkloadComparison
 
 
 def compare(
@@ -48,7 +48,7 @@ def compare(
         refuse_existing(page, force)
     from walltime.core.random import read_seed
 
-    sides = _read_sides(first, second, read_seed(seed), Reading(input_format, timezone, map_, collections, host))
+    sides = _read_sides(first, second, read_seed(seed), LogOptions(input_format, timezone, map_, collections, host))
     comparison = compare_workloads(*sides, names=(str(first), str(second)))
     if page is not None:
         write_page(comparison, page)
@@ -60,7 +60,7 @@ def compare(
         say(f"Pictures in {page}")
 
 
-def _read_side(path: Path, how: Reading) -> Workload:
+def _read_side(path: Path, how: LogOptions) -> Workload:
     """One side; what is said of a log's zone and columns counts for a log that can have them."""
     from walltime.workload.formats import find_format, takes_zone
 
@@ -69,7 +69,7 @@ def _read_side(path: Path, how: Reading) -> Workload:
     zone = how.timezone if takes_zone(kind, dict.fromkeys(foreign or ())) else None
     collections = how.collections if kind in ("dslab", "google") else None
     host = how.host if kind in ("google", "alibaba") else None
-    return Reading(how.format, zone, foreign, collections, host).read(path)
+    return LogOptions(how.format, zone, foreign, collections, host).read(path)
 
 
 def _is_model(path: Path) -> bool:
@@ -89,12 +89,12 @@ def _is_model(path: Path) -> bool:
     return not is_batsim(data) and not is_dslab(data)
 
 
-def _read_sides(first: Path, second: Path, seed: int, how: Reading) -> tuple[Workload, Workload]:
+def _read_sides(first: Path, second: Path, seed: int, how: LogOptions) -> tuple[Workload, Workload]:
     """Both workloads; a model is drawn over as many days as the other side, or the log that it was fitted to."""
     from walltime.core.time import SECOND
     from walltime.workload.models.empirical import FittedModel
     from walltime.workload.models.file import read_model
-    from walltime.workload.synthesis import Plan, synthesize
+    from walltime.workload.synthesis import SynthesisPlan, synthesize
 
     models = {path: _is_model(path) for path in (first, second)}
     known: list[Workload | None] = []
@@ -108,18 +108,18 @@ def _read_sides(first: Path, second: Path, seed: int, how: Reading) -> tuple[Wor
             days = file.source.days if submit is None else max(float(submit[-1] - submit[0]) / SECOND / 86_400, 0.01)
             sizes = file.variables["cores"]
             largest = max(file.source.machine_cores or 1, round((max(sizes.bins)[0] + 1) * sizes.width))
-            plan = Plan(cores=largest, days=days, seed=seed, stabilization=0.0)
+            plan = SynthesisPlan(cores=largest, days=days, seed=seed, stabilization=0.0)
             side = synthesize(FittedModel(file), plan)
         sides.append(side)
     return sides[0], sides[1]
 
 
-def _show_comparison(comparison: Comparison) -> None:
+def _show_comparison(comparison: WorkloadComparison) -> None:
     out().print(_variable_table(comparison))
     out().print(_other_table(comparison))
 
 
-def _variable_table(comparison: Comparison) -> Table:
+def _variable_table(comparison: WorkloadComparison) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -137,7 +137,7 @@ def _variable_table(comparison: Comparison) -> Table:
     return table
 
 
-def _other_table(comparison: Comparison) -> Table:
+def _other_table(comparison: WorkloadComparison) -> Table:
     from rich import box
     from rich.table import Table
 

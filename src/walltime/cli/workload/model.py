@@ -9,12 +9,22 @@ import typer
 
 from walltime.cli.plugins import Plugins
 from walltime.cli.terminal.console import emit, remark, say
-from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing, tell_missing
+from walltime.cli.trace import (
+    Collections,
+    Format,
+    Host,
+    LogOptions,
+    Map,
+    Timezone,
+    Trace,
+    refuse_existing,
+    tell_missing,
+)
 from walltime.cli.workload import model_options as given
 
 if TYPE_CHECKING:
     from walltime.core.workload import Workload
-    from walltime.tuning import Tuned
+    from walltime.tuning import TunedWorkload
     from walltime.workload.models.clean import Removal
     from walltime.workload.models.file import ModelFile
 
@@ -62,7 +72,7 @@ def fit(
         flurry=flurry,
         system_tests=not keep_system_tests,
     )
-    log = Reading(input_format, timezone, map_, collections, host).read(trace)
+    log = LogOptions(input_format, timezone, map_, collections, host).read(trace)
     if cores is not None:
         log = log.replace(log.columns, machine_cores=cores)
     model, removals = fit_and_report(log, options)
@@ -148,12 +158,12 @@ def generate(
     from walltime.workload.formats import check_suffix, write
     from walltime.workload.models import PUBLISHED, load_model
     from walltime.workload.synthesis.insertion_file import load_insertions
-    from walltime.workload.synthesis.machine import Plan, parse_date, synthesize
+    from walltime.workload.synthesis.machine import SynthesisPlan, parse_date, synthesize
 
     check_suffix(output)
     refuse_existing(output, force)
     loaded = load_model(model, structure, bins)  # type: ignore[arg-type]
-    plan = Plan(
+    plan = SynthesisPlan(
         cores=cores,
         days=days,
         load=load,
@@ -244,7 +254,7 @@ def tune(
     _show_plan(tuned.workload.notes, lost)
 
 
-def _show_tuned(tuned: Tuned, output: Path) -> None:
+def _show_tuned(tuned: TunedWorkload, output: Path) -> None:
     """Prints what was found, and with which options the same ordinary jobs come again."""
     from walltime.core.time import format_duration
 
@@ -361,7 +371,7 @@ def anonymise(
 
     check_suffix(output)
     refuse_existing(output, force)
-    source = Reading(input_format, timezone, map_, collections, host).read(trace)
+    source = LogOptions(input_format, timezone, map_, collections, host).read(trace)
     jobs = make_anonymous(source, read_seed(seed, "--seed"), keep_queues)
     lost = write(jobs, output)
     if as_json:

@@ -9,7 +9,7 @@ import typer
 
 from walltime.cli.terminal.console import emit, out, say
 from walltime.cli.terminal.show import fill_quantiles
-from walltime.cli.trace import Collections, Format, Host, Map, Reading, Timezone, Trace, refuse_existing
+from walltime.cli.trace import Collections, Format, Host, LogOptions, Map, Timezone, Trace, refuse_existing
 from walltime.cli.workload.model_options import AsJson, Force
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def users(
     if page is not None:
         check_page(page)
         refuse_existing(page, force)
-    acts, facts = describe_users(Reading(input_format, timezone, map_, collections, host).read(trace), thresholds)
+    acts, facts = describe_users(LogOptions(input_format, timezone, map_, collections, host).read(trace), thresholds)
     if page is not None:
         write_page(acts, facts, page)
     written = [] if alea is None else write_files(acts, alea)

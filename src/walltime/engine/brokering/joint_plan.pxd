@@ -5,11 +5,11 @@ from walltime.kernel.jobs cimport JobTable
 from walltime.kernel.source cimport Engine, Observer, Source
 from walltime.policies.backfill.plan cimport Plan
 from walltime.policy.api cimport ORDER
-from walltime.policy.optimise cimport Optimiser, People
+from walltime.policy.optimise cimport Optimiser, UserTotals
 
 cdef class JointPlan(Source):
     cdef readonly Optimiser optimiser
-    cdef readonly People people
+    cdef readonly UserTotals people
     cdef readonly long long moves
     cdef list clusters
     cdef Changes changes

@@ -18,7 +18,7 @@ from walltime.kernel.jobs import JobTable
 from walltime.kernel.source import Engine, Observer, Source  # noqa: F401 - as in joint_plan.pxd
 from walltime.policies.backfill.plan import Plan
 from walltime.policy.api import Cause
-from walltime.policy.optimise import Optimiser, People, Random
+from walltime.policy.optimise import Optimiser, RandomNumbers, UserTotals
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
@@ -39,8 +39,8 @@ class JointPlan(Source):
         Source.__init__(self)
         self.background = self.endless = True
         self.optimiser = optimiser
-        self.optimiser.random = Random(seed, "broker")
-        self.people = People()
+        self.optimiser.random = RandomNumbers(seed, "broker")
+        self.people = UserTotals()
         self.moves = 0
         self.clusters = []
         self.changes = None

@@ -14,7 +14,7 @@ from walltime.kernel.jobs import Outcome, State, add_blocker, drop_blocker
 from walltime.kernel.ledger.cores import CoreLedger
 from walltime.kernel.source import Remedy, Source
 from walltime.policy.views import find_ledger
-from walltime.rules.failures import DOWN, NOTICE, Event, FailureCalendar
+from walltime.rules.failures import DOWN, NOTICE, FailureCalendar, FailureEvent
 from walltime.scenario import Cluster, Reservation
 from walltime.scenario.outages import failing_cores, known_ahead, occurrences, reserved_cores, reserved_nodes
 
@@ -206,7 +206,7 @@ class FailureSource(Source):
                 break
         self._look()
 
-    def _fail(self, event: Event) -> None:
+    def _fail(self, event: FailureEvent) -> None:
         machine, source, nodes = self.machine, self.machine.cluster.failures[event.source], event.nodes
         machine.set_time()
         plain = machine.cores is None

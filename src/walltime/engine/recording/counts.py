@@ -17,7 +17,7 @@ from walltime.scenario import Scenario
 from walltime.workload.users.submitted import find_origins
 
 
-class Counted:
+class RunCounts:
     """Counts over the jobs of a run, all at once or piece by piece."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -25,7 +25,7 @@ class Counted:
         self.notes: dict[str, Any] = {}
         self.ignored = 0
         self.told = dict.fromkeys(("begin", "array", "cancel", "patience"), 0)
-        self.deadlines = Deadlines(scenario.until)
+        self.deadlines = DeadlineCounts(scenario.until)
 
     def add(self, jobs: pl.DataFrame, workload: Workload, acts: Mapping[str, Any] | None = None) -> None:
         """Jobs of the result and what the workload says of them; `acts` of users tell which are parts of others."""
@@ -56,7 +56,7 @@ def _count(workload: Workload, name: str) -> int:
     return int(np.count_nonzero(workload.column(name) != MISSING))
 
 
-class Deadlines:
+class DeadlineCounts:
     """Of the jobs with a deadline: kept, missed, open at the cut-off; and by how much the late ones were late.
 
     A deadline is missed by a job that did not complete by it; it is open for one that is still there, where the

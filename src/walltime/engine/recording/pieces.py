@@ -25,7 +25,7 @@ Sink = Callable[[pl.DataFrame, pl.DataFrame, Workload], None]
 _SEQ, _ROW, _OF = JOB.index("seq"), JOB.index("row"), ALLOCATION.index("seq")
 
 
-class Batch:
+class JobBatch:
     """What a batch told of its jobs, of which some are still to be handed on."""
 
     def __init__(self, first: int, ruled: Workload, asked: Workload) -> None:
@@ -58,7 +58,7 @@ class Pieces:
         self.simulation: Simulation | None = None
         self.arrivals: Arrivals
         self.given: list[Workload] = []
-        self.came: list[Batch] = []
+        self.came: list[JobBatch] = []
         self.arrived = 0
         self.allocations = np.empty((0, len(ALLOCATION)), np.int64)
         self.counts = np.empty(0, np.int64)
@@ -97,7 +97,7 @@ class Pieces:
         """What has come since the last time."""
         for batch in self.arrivals.batches:
             self.look(batch)
-            self.came.append(Batch(self.arrived, batch, self.given.pop(0)))
+            self.came.append(JobBatch(self.arrived, batch, self.given.pop(0)))
             self.arrived += len(batch)
         self.arrivals.batches.clear()
 

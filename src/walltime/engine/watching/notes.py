@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 @dataclass
-class Reason:
+class WaitReason:
     """What kept the job back from `start` to `end`: a kind, and what there is to say about it."""
 
     kind: str
@@ -41,7 +41,7 @@ class Passed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sample:
+class QueueSample:
     """The job's place in the order, and what its place is made of."""
 
     time: int

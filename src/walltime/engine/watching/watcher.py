@@ -14,7 +14,7 @@ import cython
 from walltime.core.time import NEVER as _NEVER
 from walltime.engine.domain import Domain
 from walltime.engine.watching.forecasts import find_ahead, find_domain, foresee
-from walltime.engine.watching.notes import Passed, Reason, Sample, Stay
+from walltime.engine.watching.notes import Passed, QueueSample, Stay, WaitReason
 from walltime.engine.watching.obstacles import find_obstacle, name_interruption
 from walltime.kernel.jobs import JobTable, State
 from walltime.kernel.source import Engine, Observer
@@ -115,9 +115,9 @@ class Watcher(Observer):
         if before == RUNNING:
             self.leave(engine, now, after)
         if after == SUSPENDED:
-            self.open = Reason("suspended", now, now, dict(self.stays[len(self.stays) - 1].cause))
+            self.open = WaitReason("suspended", now, now, dict(self.stays[len(self.stays) - 1].cause))
         elif after == HELD and self.stays:
-            self.open = Reason("paused", now, now)
+            self.open = WaitReason("paused", now, now)
         elif after == RUNNING:
             where = find_ledger(self.home(engine).view).where(self.slot)
             self.stays.append(Stay(now, {int(node) for node, _ in where}))
@@ -206,7 +206,7 @@ class Watcher(Observer):
         if self.open is not None and self.same != same:
             self.close(now)
         if self.open is None:
-            self.open, self.same = Reason(kind, now, now, detail), same
+            self.open, self.same = WaitReason(kind, now, now, detail), same
         elif same is LACKING:
             noted, free = self.open.detail, detail["free"]
             if free > noted["most_free"]:
@@ -375,7 +375,7 @@ class Watcher(Observer):
             order.renew(now)
         parts = {name: float(value) for name, value in order.parts(jobs, self.slot, now).items()}
         parked = 0 if domain.lines is None else int(domain.lines.parked)
-        self.samples.append(Sample(now, len(ahead), int(domain.queue.size) + parked, parts))
+        self.samples.append(QueueSample(now, len(ahead), int(domain.queue.size) + parked, parts))
         start = foresee(engine, domain, self.slot, ahead)
         if start is not None and (not self.plans or self.plans[len(self.plans) - 1][1] != start):
             self.plans.append((now, start))

@@ -25,11 +25,11 @@ _REACTION = re.compile(r"\bworkload\.adjust(\.run_on|\.moves.*)?$")
 
 def find_cautions(store: Store, name: str, chosen: Mapping[str, str] | None = None) -> list[str]:
     """The sentences for an experiment of a store, or for the cells with the labels chosen; raises InputError."""
-    from walltime.core.source import Source
+    from walltime.core.source import SourceData
     from walltime.experiments.definition import parse_experiment
 
     known = store.find(name)
-    experiment = parse_experiment(known.definition).placed(Source(known.definition, known.file, {}))
+    experiment = parse_experiment(known.definition).placed(SourceData(known.definition, known.file, {}))
     return tell_cautions(experiment, chosen or {})
 
 

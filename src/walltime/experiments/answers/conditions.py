@@ -57,7 +57,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Condition:
+class FigureCondition:
     """A figure, of all jobs or of one group, that is to be below or above a bound.
 
     A bound that is `relative` is a share of the figure of the scenario as it is.
@@ -71,7 +71,7 @@ class Condition:
     text: str = ""
 
     @classmethod
-    def parse(cls, text: str) -> Condition:
+    def parse(cls, text: str) -> FigureCondition:
         """Of `p95_wait of queue gpu < 4h` or `core_seconds > 99% of present`; raises InputError."""
         found = _CONDITION.fullmatch(text)
         if found is None:

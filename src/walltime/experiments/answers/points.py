@@ -17,7 +17,7 @@ from walltime.core.errors import InputError
 from walltime.experiments.answers.conditions import PRESENT
 from walltime.experiments.definition import Experiment, parse_experiment
 from walltime.experiments.grouping import read_tables
-from walltime.experiments.planning import Plan, Planned, find_runs
+from walltime.experiments.planning import ExperimentPlan, PlannedCell, find_runs
 from walltime.experiments.schema import DONE
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Points:
         self.base, self.groups = str(Path(base).absolute()), tuple(dict.fromkeys(groups))
         self.settings: dict[str, dict[str, Any]] = {}
         self.counts: dict[str, int] = {}
-        self._planned: dict[str, Planned] = {}
+        self._planned: dict[str, PlannedCell] = {}
         self._hired: Workers | None = None
         self._table: pl.DataFrame | None = None
         self._rows_of: dict[str, list[dict[str, Any]]] = {}
@@ -94,8 +94,8 @@ class Points:
         return self._present.make_scenario(())
 
     @cached_property
-    def _present(self) -> Plan:
-        return Plan(self._experiment({PRESENT: {}}, 1, weeks=False))
+    def _present(self) -> ExperimentPlan:
+        return ExperimentPlan(self._experiment({PRESENT: {}}, 1, weeks=False))
 
     def add(self, label: str, settings: Mapping[str, Any], count: int) -> None:
         """Have the point run with at least so many seeds, when `run` is called."""
@@ -130,9 +130,9 @@ class Points:
             }
         )
 
-    def _plan(self, experiment: Experiment) -> list[Planned]:
+    def _plan(self, experiment: Experiment) -> list[PlannedCell]:
         """What is to be run of each point; a point is made and checked once."""
-        plan = Plan(experiment)
+        plan = ExperimentPlan(experiment)
         for cell in plan.cells:
             if cell.labels[AXIS] not in self._planned:
                 plan.check_cell(cell)

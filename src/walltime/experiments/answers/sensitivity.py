@@ -15,7 +15,7 @@ _CHANGED = (LESS, MORE, SENSITIVITY)
 
 
 @dataclass(frozen=True)
-class Effect:
+class KeyEffect:
     """What a key does to one figure: at each other value the verdict against the value of the setting."""
 
     key: str
@@ -55,7 +55,7 @@ class Effect:
 
 def find_effects(
     changed: Sequence[tuple[Choice, Any]], compared: Sequence[Sequence[Verdict]], kept: Mapping[str, Any]
-) -> list[Effect]:
+) -> list[KeyEffect]:
     """The effect of each key on each figure, the greatest first; verdicts are corrected for their number, all together.
 
     `changed` tells which key was set to what, `compared` the verdicts on that against the setting that is `kept`.
@@ -65,7 +65,7 @@ def find_effects(
     for (choice, value), verdicts in zip(changed, compared, strict=True):
         for verdict in verdicts:
             found.setdefault((choice.key, verdict.metric), []).append((value, next(corrected)))
-    effects = [Effect(key, metric, kept[key], tuple(values)) for (key, metric), values in found.items()]
+    effects = [KeyEffect(key, metric, kept[key], tuple(values)) for (key, metric), values in found.items()]
     return sorted(effects, key=lambda one: -one.reach)
 
 

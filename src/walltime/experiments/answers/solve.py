@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from walltime.analysis.solving import FIRST, Solution, Want, find_first
+from walltime.analysis.solving import FIRST, SearchGoal, Solution, find_first
 from walltime.analysis.solving import solve as search
 from walltime.analysis.verdict import LEAST_WEEKS, SEEDS, WEEKS, Verdict
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, parse_duration
-from walltime.experiments.answers.conditions import PRESENT, Condition
+from walltime.experiments.answers.conditions import PRESENT, FigureCondition
 from walltime.experiments.answers.losers import REPLAY, Nobody, judge_groups, tell_losers
 from walltime.experiments.answers.points import Points
 from walltime.experiments.grid import Range, write_label
@@ -28,7 +28,7 @@ class Answer:
     key: str
     value: Any
     values: Sequence[Any]
-    condition: Condition
+    condition: FigureCondition
     solution: Solution
     smallest: bool
     bound: float
@@ -89,7 +89,7 @@ def solve(
     points: Points,
     key: str,
     values: Range | Sequence[Any],
-    condition: Condition | str,
+    condition: FigureCondition | str,
     *,
     smallest: bool = True,
     zone: float = 0.05,
@@ -105,7 +105,7 @@ def solve(
     against the scenario as it is; by `nobody`'s constraint no group may lose too much. `points` must keep tables by its
     key, by `losers`, and by the condition's.
     """
-    wanted = Condition.parse(condition) if isinstance(condition, str) else condition
+    wanted = FigureCondition.parse(condition) if isinstance(condition, str) else condition
     given = values.numbers() if isinstance(values, Range) else list(values)
     if len(given) < 2:
         raise InputError("there must be at least two values to choose from", value=len(given))
@@ -113,7 +113,7 @@ def solve(
         points.add(PRESENT, {}, min(most, 10))
         points.run()
     most = points.count(PRESENT) if points.basis == WEEKS else most
-    want = Want(wanted.find_bound(points), wanted.below, zone, error, most)
+    want = SearchGoal(wanted.find_bound(points), wanted.below, zone, error, most)
     for place in find_first(len(given)):  # on all workers at once
         points.add(write_label(given[place]), {key: given[place]}, FIRST)
     trials = _Trials(points, key, given, wanted, want.bound, nobody)
@@ -136,7 +136,7 @@ class _Trials:
     points: Points
     key: str
     values: Sequence[Any]
-    wanted: Condition
+    wanted: FigureCondition
     bound: float
     nobody: Nobody | None
     notes: list[str] = field(default_factory=list)

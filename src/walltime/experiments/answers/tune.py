@@ -14,11 +14,11 @@ from walltime.analysis.noise import estimate
 from walltime.analysis.verdict import WEEKS, Verdict, adjust, judge
 from walltime.core.errors import InputError
 from walltime.experiments.answers.choices import Choice, find_present, name_setting
-from walltime.experiments.answers.conditions import PRESENT, Condition, Measure
+from walltime.experiments.answers.conditions import PRESENT, FigureCondition, Measure
 from walltime.experiments.answers.losers import Nobody, judge_groups
 from walltime.experiments.answers.points import Points
 from walltime.experiments.answers.proposals import Proposals
-from walltime.experiments.answers.sensitivity import Effect, find_effects
+from walltime.experiments.answers.sensitivity import KeyEffect, find_effects
 from walltime.experiments.answers.tuned import Candidate, Tried, Tuned
 
 BATCH = 8
@@ -45,7 +45,7 @@ class Wish:
 
     choices: Sequence[Choice]
     objectives: Sequence[Objective]
-    conditions: Sequence[Condition] = ()
+    conditions: Sequence[FigureCondition] = ()
     nobody: Nobody | None = None
 
     def __post_init__(self) -> None:
@@ -160,7 +160,7 @@ class _Judge:
             )
         return made
 
-    def find_effects(self, best: Tried) -> list[Effect]:
+    def find_effects(self, best: Tried) -> list[KeyEffect]:
         """What each key does around the best setting."""
         varied = [
             (choice, value, best.setting | {choice.key: value})

@@ -12,7 +12,7 @@ from walltime.experiments.answers.losers import REPLAY, tell_losers
 
 if TYPE_CHECKING:
     from walltime.analysis.charts.chart import Chart
-    from walltime.experiments.answers.sensitivity import Effect
+    from walltime.experiments.answers.sensitivity import KeyEffect
     from walltime.experiments.answers.tune import Wish
 
 
@@ -67,7 +67,7 @@ class Tuned:
     present: Tried
     front: Sequence[Tried]
     candidates: Sequence[Candidate]
-    effects: Sequence[Effect]
+    effects: Sequence[KeyEffect]
     basis: str
     counts: tuple[int, int]
     group: str

@@ -23,7 +23,7 @@ CONNECT = 10.0
 """Seconds in which a scheduler has to answer."""
 
 
-class Cluster:
+class DaskCluster:
     """A Dask cluster. `connect` gives a client of it, as often as it is asked."""
 
     def __init__(self, place: str, workers: int | None) -> None:

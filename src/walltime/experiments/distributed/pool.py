@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, TypeVar
 from walltime.core.errors import InputError
 from walltime.core.plugins import permissions
 from walltime.core.time import format_duration
-from walltime.experiments.distributed.cluster import Cluster
+from walltime.experiments.distributed.cluster import DaskCluster
 from walltime.experiments.distributed.task import run_task
-from walltime.experiments.tasks import MACHINE, Outcome, RunLimits, Task, depth
+from walltime.experiments.tasks import MACHINE, RunLimits, Task, TaskOutcome, depth
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -38,7 +38,7 @@ Answer = TypeVar("Answer")
 class DaskPool:
     """Every worker of a Dask cluster, however many there are at a time."""
 
-    def __init__(self, cluster: Cluster, limits: RunLimits) -> None:
+    def __init__(self, cluster: DaskCluster, limits: RunLimits) -> None:
         self.cluster = cluster
         self.limits = limits
         self._client: Client = cluster.connect()
@@ -68,7 +68,7 @@ class DaskPool:
         key = f"walltime-{self._name}-{next(self._numbers)}-{task.digest[:12]}"
         self._held[key] = task, self._submit(key, task)
 
-    def collect(self, timeout: float) -> list[Outcome]:
+    def collect(self, timeout: float) -> list[TaskOutcome]:
         """What has come out, after waiting for so many seconds at most."""
         end = time.monotonic() + timeout
         while True:
@@ -116,7 +116,7 @@ class DaskPool:
         arguments = run_task, task, self.limits, permissions()
         return self._ask(lambda: self._client.submit(*arguments, key=key, pure=False, retries=0))
 
-    def _gather(self, keys: list[str]) -> list[Outcome]:
+    def _gather(self, keys: list[str]) -> list[TaskOutcome]:
         """The outcomes of finished futures; those that get lost on the way stay held."""
         futures = {key: self._held[key][1] for key in keys}
         made = self._ask(lambda: self._client.gather(futures, errors="skip")) if keys else None
@@ -126,7 +126,7 @@ class DaskPool:
             self._pace = outcome.wall if self._pace is None else 0.8 * self._pace + 0.2 * outcome.wall
         return list(kept.values())
 
-    def _fail(self, keys: list[str]) -> list[Outcome]:
+    def _fail(self, keys: list[str]) -> list[TaskOutcome]:
         """The outcomes of tasks that Dask gave up, or that could not even be begun there; lost ones stay held."""
         found = []
         for key in keys:
@@ -135,7 +135,7 @@ class DaskPool:
             if error is not None and not isinstance(error, CancelledError):
                 del self._held[key]
                 said = f"{type(error).__name__}: {error}".splitlines()[0]
-                found.append(Outcome(task, fault=MACHINE, error=f"the Dask cluster could not run it ({said})"))
+                found.append(TaskOutcome(task, fault=MACHINE, error=f"the Dask cluster could not run it ({said})"))
         return found
 
     def _watch(self) -> None:

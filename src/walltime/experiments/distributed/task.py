@@ -15,19 +15,19 @@ from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.plugins import permit
-from walltime.experiments.pool import Pool
-from walltime.experiments.tasks import MACHINE, Outcome, RunLimits, Task
+from walltime.experiments.pool import WorkerPool
+from walltime.experiments.tasks import MACHINE, RunLimits, Task, TaskOutcome
 
 _LOOK = 0.25  # seconds between two looks whether the task is still wanted
 _own = threading.local()
 
 
-def run_task(task: Task, limits: RunLimits, permissions: dict[str, list[str]]) -> Outcome:
+def run_task(task: Task, limits: RunLimits, permissions: dict[str, list[str]]) -> TaskOutcome:
     """What becomes of a task here; called by Dask, in a thread of its worker."""
     permit(permissions)
     refusal = find_refusal(task)
     if refusal:
-        return Outcome(task, fault=MACHINE, error=refusal, host=socket.gethostname())
+        return TaskOutcome(task, fault=MACHINE, error=refusal, host=socket.gethostname())
     pool = _own_pool(limits)
     pool.give(task)
     while True:
@@ -36,7 +36,7 @@ def run_task(task: Task, limits: RunLimits, permissions: dict[str, list[str]]) -
         if not _is_wanted():
             pool.kill()
             _own.pool = None
-            return Outcome(task, fault=MACHINE, error="the runner does not want it any more")
+            return TaskOutcome(task, fault=MACHINE, error="the runner does not want it any more")
 
 
 def find_refusal(task: Task) -> str | None:
@@ -61,13 +61,13 @@ def _digest(specification: str) -> str:
     return digest_specification(read, parse(read["scenario"]))
 
 
-def _own_pool(limits: RunLimits) -> Pool:
+def _own_pool(limits: RunLimits) -> WorkerPool:
     """The process of this thread, which goes on from task to task."""
-    pool: Pool | None = getattr(_own, "pool", None)
+    pool: WorkerPool | None = getattr(_own, "pool", None)
     if pool is None or pool.limits != limits:
         if pool is not None:
             pool.kill()
-        pool = _own.pool = Pool(1, limits)
+        pool = _own.pool = WorkerPool(1, limits)
     return pool
 
 

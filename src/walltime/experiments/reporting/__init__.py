@@ -10,7 +10,7 @@ from walltime.core.errors import InputError
 if TYPE_CHECKING:
     from walltime.analysis.charts.chart import Chart
     from walltime.analysis.plots import Picture
-    from walltime.experiments.reporting.contents import Contents
+    from walltime.experiments.reporting.contents import ReportContents
     from walltime.experiments.store import Store
 
 GRIDS = ("heat-map", "curves")
@@ -64,7 +64,7 @@ def plot_experiment(
     `distributions` has kept. `look` is what pictures of results take: `theme`, `width`, `height`.
     """
     from walltime.analysis.plots import Picture
-    from walltime.experiments.reporting.contents import Contents
+    from walltime.experiments.reporting.contents import ReportContents
     from walltime.experiments.store import Store
 
     if kind not in KINDS:
@@ -73,12 +73,12 @@ def plot_experiment(
         if value is not None and kind not in kinds:
             raise InputError(f"the plot {kind} of an experiment has no such option", value=option)
     if isinstance(store, Store):
-        return Picture(_draw(Contents(store, name), kind, of, x, by), **look)
+        return Picture(_draw(ReportContents(store, name), kind, of, x, by), **look)
     with Store(store) as opened:
-        return Picture(_draw(Contents(opened, name), kind, of, x, by), **look)
+        return Picture(_draw(ReportContents(opened, name), kind, of, x, by), **look)
 
 
-def _draw(contents: Contents, kind: str, of: str | None, x: str | None, by: str | None) -> Chart:
+def _draw(contents: ReportContents, kind: str, of: str | None, x: str | None, by: str | None) -> Chart:
     from walltime.analysis.charts.grids import draw_curves, draw_map
     from walltime.experiments.reporting.spread import draw_boxes, draw_cdf, draw_histogram
 

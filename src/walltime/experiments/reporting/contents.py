@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from walltime.analysis.charts.grids import Grid
+from walltime.analysis.charts.grids import FigureGrid
 from walltime.core.errors import InputError
 from walltime.experiments.comparison import find_axes
 from walltime.experiments.grouping import find_kept, read_tables
@@ -28,7 +28,7 @@ class CellRuns:
     runs: dict[int, dict[str, Any]]
 
 
-class Contents:
+class ReportContents:
     """An experiment of a store; raises InputError for one that is not there or has no finished run."""
 
     def __init__(self, store: Store, name: str) -> None:
@@ -60,7 +60,7 @@ class Contents:
             found.setdefault(row["cell"], CellRuns(row["cell"], labels, name, {})).runs[row["seed"]] = row
         return list(found.values())
 
-    def grid(self, figure: str) -> Grid:
+    def grid(self, figure: str) -> FigureGrid:
         """One figure over the grid; raises InputError for one that no run has."""
         if figure not in self.figures:
             raise InputError("no run of the experiment has such a figure", value=figure, choices=self.figures)
@@ -70,7 +70,7 @@ class Contents:
             ]
             for cell in self.cells
         }
-        return Grid(figure, self.labels, values)
+        return FigureGrid(figure, self.labels, values)
 
     @cached_property
     def keys(self) -> list[str]:

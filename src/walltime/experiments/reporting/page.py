@@ -21,7 +21,7 @@ from walltime.core.tables import STATES
 from walltime.experiments.answers.cautions import find_cautions
 from walltime.experiments.answers.losers import REPLAY
 from walltime.experiments.comparison import compare_cells
-from walltime.experiments.reporting.contents import CellRuns, Contents
+from walltime.experiments.reporting.contents import CellRuns, ReportContents
 from walltime.experiments.reporting.pairs import MOST_PAIRS, find_pairs
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _SCHEDULE = (
 
 def make_page(store: Store, name: str, *, title: str | None = None, more: Sequence[str] = ()) -> str:
     """The report of an experiment as the text of an HTML file; raises InputError."""
-    contents = Contents(store, name)
+    contents = ReportContents(store, name)
     figures = list(dict.fromkeys([*(key for key in BRIEF if key in contents.figures), *more]))
     charts: dict[str, Any] = {}
     drawn = _draw(contents, figures, charts)
@@ -76,7 +76,7 @@ def make_page(store: Store, name: str, *, title: str | None = None, more: Sequen
     return shell(title or name, body, packer.finish(header))
 
 
-def _describe(contents: Contents) -> str:
+def _describe(contents: ReportContents) -> str:
     counts = contents.registered.counts
     seeds = {seed for cell in contents.cells for seed in cell.runs}
     axes = [f"{axis} ({len(labels)})" for axis, labels in contents.labels.items()]
@@ -93,7 +93,7 @@ def _describe(contents: Contents) -> str:
     return f"<ul class=words>{write_items([*told, REPLAY])}</ul>"
 
 
-def _draw(contents: Contents, figures: Sequence[str], charts: dict[str, Any]) -> str:
+def _draw(contents: ReportContents, figures: Sequence[str], charts: dict[str, Any]) -> str:
     """The sections with heat maps and curves, of the figures that have them."""
     sections = []
     for heading, name, draw in (("Heat maps", "maps", draw_map), ("Curves", "curves", draw_curves)):
@@ -131,7 +131,7 @@ def _text(figure: str, value: float | None) -> str:
     return known.text(value) if known is not None else f"{value:,.6g}"
 
 
-def _write_cells(contents: Contents, figures: Sequence[str]) -> str:
+def _write_cells(contents: ReportContents, figures: Sequence[str]) -> str:
     """Means with intervals of each cell."""
     heads = [*contents.axes, "seeds", *(_words(figure) for figure in figures)]
     rows = []
@@ -150,7 +150,7 @@ def _write_cells(contents: Contents, figures: Sequence[str]) -> str:
     return f"{write_table(heads, rows)}<p class=note>Means ± half of the 95 % interval over the seeds.</p>{note}"
 
 
-def _write_verdicts(contents: Contents, figures: Sequence[str]) -> str:
+def _write_verdicts(contents: ReportContents, figures: Sequence[str]) -> str:
     """Along each axis the levels against the first, in words; corrected for all comparisons of a figure and axis."""
     told = []
     for axis in (axis for axis in contents.axes if len(contents.labels[axis]) > 1):
@@ -165,12 +165,12 @@ def _write_verdicts(contents: Contents, figures: Sequence[str]) -> str:
     return f"<ul class=words>{write_items(told[:MOST_SENTENCES])}</ul>{more}"
 
 
-def _write_cautions(contents: Contents) -> str:
+def _write_cautions(contents: ReportContents) -> str:
     lines = find_cautions(contents.store, contents.name)
     return "".join(f"<p class=note>{escape(line)}</p>" for line in lines)
 
 
-def _write_pairs(contents: Contents, pairs: int, total: int) -> str:
+def _write_pairs(contents: ReportContents, pairs: int, total: int) -> str:
     if not pairs:
         return "<p>There are no two cells with a seed in common.</p>"
     notes = []
@@ -185,7 +185,7 @@ def _write_pairs(contents: Contents, pairs: int, total: int) -> str:
     return f"<div id=pairs></div>{texts}"
 
 
-def _find_runs(contents: Contents, figures: Sequence[str]) -> tuple[dict[str, Any], list[tuple[str, Result]]]:
+def _find_runs(contents: ReportContents, figures: Sequence[str]) -> tuple[dict[str, Any], list[tuple[str, Result]]]:
     """The runs for the page's list, and the results whose schedules are in it: one of each cell first."""
     from walltime.api import load
 
@@ -209,7 +209,7 @@ def _find_runs(contents: Contents, figures: Sequence[str]) -> tuple[dict[str, An
     return {"heads": [_words(figure) for figure in figures], "rows": rows[:MOST_RUNS]}, shown
 
 
-def _note_runs(contents: Contents, listed: int, shown: int) -> str:
+def _note_runs(contents: ReportContents, listed: int, shown: int) -> str:
     done = sum(len(cell.runs) for cell in contents.cells)
     notes = [] if listed == done else [f"{listed:,} of {done:,} runs."]
     if not contents.kept:

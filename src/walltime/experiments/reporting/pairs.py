@@ -15,7 +15,7 @@ from walltime.experiments.answers.losers import judge_groups
 
 if TYPE_CHECKING:
     from walltime.experiments.answers.losers import Tables
-    from walltime.experiments.reporting.contents import CellRuns, Contents
+    from walltime.experiments.reporting.contents import CellRuns, ReportContents
 
 MOST_PAIRS = 300
 """Pairs of cells that a report has; of more, those that differ in one axis come first."""
@@ -24,7 +24,7 @@ MOST_GROUPS = 40
 LONGEST = 200
 
 
-def find_pairs(contents: Contents) -> tuple[list[dict[str, Any]], int]:
+def find_pairs(contents: ReportContents) -> tuple[list[dict[str, Any]], int]:
     """The pairs for the page, `first` and `second` cell by their place; and how many there are in all."""
     cells = contents.cells
     every = list(combinations(range(len(cells)), 2))

@@ -18,7 +18,7 @@ from walltime.core.errors import InputError
 from walltime.experiments.grouping import QUANTILES, find_quantiles, merge_distributions
 
 if TYPE_CHECKING:
-    from walltime.experiments.reporting.contents import Contents
+    from walltime.experiments.reporting.contents import ReportContents
 
 TURNAROUND = QUANTITIES["response"]
 CLASSES = ("cores", "core-hours", "all")
@@ -41,18 +41,18 @@ class Spread:
         return float((np.sqrt(self.low * self.high) * self.jobs).sum() / self.jobs.sum())
 
 
-def draw_cdf(contents: Contents, of: str = "wait", by: str | None = None) -> Chart:
+def draw_cdf(contents: ReportContents, of: str = "wait", by: str | None = None) -> Chart:
     """The share of the jobs of each cell whose wait (or another variable) is at most so much."""
     return _draw(contents, "cdf", of, by, _steps)
 
 
-def draw_histogram(contents: Contents, of: str = "wait", by: str | None = None) -> Chart:
+def draw_histogram(contents: ReportContents, of: str = "wait", by: str | None = None) -> Chart:
     """The share of the jobs of each cell whose wait (or another variable) is about so much."""
     return _draw(contents, "histogram", of, by, _bins)
 
 
 def _draw(
-    contents: Contents,
+    contents: ReportContents,
     kind: str,
     of: str,
     by: str | None,
@@ -75,7 +75,7 @@ def _draw(
     return Chart(kind, f"{words} of {quantity.words}", tuple(panels), Clock(), notes)
 
 
-def draw_boxes(contents: Contents, of: str = "wait", by: str | None = None) -> Chart:
+def draw_boxes(contents: ReportContents, of: str = "wait", by: str | None = None) -> Chart:
     """Quartiles of a variable for each class of jobs, beside each other for each cell."""
     quantity = _find_quantity(of)
     found = _find_spreads(contents, of, by or "cores")
@@ -101,7 +101,7 @@ def _find_quantity(of: str) -> Quantity:
     return TURNAROUND if of == "turnaround" else QUANTITIES[of]
 
 
-def _find_spreads(contents: Contents, of: str, by: str) -> dict[str, dict[str, Spread]]:
+def _find_spreads(contents: ReportContents, of: str, by: str) -> dict[str, dict[str, Spread]]:
     """By class, and by the name of the cell."""
     if by not in CLASSES:
         raise InputError("jobs of an experiment are not told apart by", value=by, choices=CLASSES)

@@ -4,7 +4,7 @@ from walltime.kernel.drafts.draft_nodes cimport NodeDraft
 from walltime.kernel.queue.waiting cimport Queue
 from walltime.policies.backfill.conservative cimport Conservative
 from walltime.policy.api cimport ARRIVAL, Pass
-from walltime.policy.optimise cimport Optimiser, People
+from walltime.policy.optimise cimport Optimiser, UserTotals
 
 cdef class Plan(Conservative):
     cdef readonly str build
@@ -12,7 +12,7 @@ cdef class Plan(Conservative):
     cdef readonly Optimiser optimiser
     cdef CoreDraft counted
     cdef NodeDraft named
-    cdef readonly People people
+    cdef readonly UserTotals people
     cdef Queue queue
     cdef long long due
     cdef long long asked

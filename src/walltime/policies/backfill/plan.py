@@ -17,7 +17,7 @@ from walltime.kernel.drafts.draft_nodes import NodeDraft
 from walltime.kernel.queue.waiting import Queue  # noqa: F401 - as in plan.pxd
 from walltime.policies.backfill.conservative import Conservative
 from walltime.policy.api import Cause, InOrder, Pass
-from walltime.policy.optimise import Optimiser, People, Random
+from walltime.policy.optimise import Optimiser, RandomNumbers, UserTotals
 from walltime.policy.registry import build as build_part
 from walltime.scenario import Part
 
@@ -63,14 +63,14 @@ class Plan(Conservative):
         elif self.best:
             self.rule = InOrder(_NEVER, self.candidates, lasting="build: best-gap")
         self.counted, self.named = CoreDraft(), NodeDraft()
-        self.people = None if self.optimiser is None else People()
+        self.people = None if self.optimiser is None else UserTotals()
         self.queue = None
         self.due = self.asked = self.early = 0
         self.slots = integers(64)
 
     def prepare(self, seed, where):
         if self.optimiser is not None:
-            self.optimiser.random = Random(seed, where)
+            self.optimiser.random = RandomNumbers(seed, where)
 
     def watch(self, p: Pass):
         """A job that is not in its earliest gap can move though nothing has become free: no ledger can tell."""

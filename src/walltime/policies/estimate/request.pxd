@@ -1,5 +1,5 @@
 from walltime.kernel.jobs cimport JobTable, require_job
 from walltime.policy.api cimport Estimate
 
-cdef class Request(Estimate):
+cdef class RequestedTime(Estimate):
     cpdef long long estimate(self, JobTable jobs, Py_ssize_t slot) except? -1

@@ -9,7 +9,7 @@ from walltime.policy.api import Estimate
 
 
 @cython.cclass
-class Request(Estimate):
+class RequestedTime(Estimate):
     """A job will run as long as its user asked for."""
 
     field = "requested"  # of a job, and so the engine need not ask

@@ -13,7 +13,7 @@ OWN = "(own)"
 """The leaf of an account for its own jobs, where accounts are counted and others stand below them."""
 
 
-class People:
+class ShareLeaves:
     """The leaves by name. Counted by users, they stand below their accounts where the scenario has accounts; a job's
     account is its own or, where it names none, its user's. Counted by accounts, each account has one leaf.
     """

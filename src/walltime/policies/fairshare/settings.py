@@ -8,7 +8,7 @@ from typing import Any
 
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, parse_duration
-from walltime.kernel.usage import HalfLife, Steps, Usage
+from walltime.kernel.usage import HalfLife, SteppedUsage, Usage
 from walltime.policies.fairshare.people import KINDS
 from walltime.policies.fairshare.resets import PERIODS
 from walltime.policies.fairshare.tree import FORMULAS
@@ -22,7 +22,7 @@ _OF_SLURM = ("half_life", "reset", "dampening")
 
 
 @dataclass(frozen=True)
-class Settings:
+class FairShareSettings:
     """Times in microseconds."""
 
     formula: str
@@ -41,7 +41,7 @@ class Settings:
     def make_usage(self, width: int) -> Usage:
         """The ledger that forgets as the settings say."""
         if self.formula == "alea":
-            return Steps(self.decay, self.decay_interval, self.temporary, width, self.brief)
+            return SteppedUsage(self.decay, self.decay_interval, self.temporary, width, self.brief)
         return HalfLife(self.half_life, width)
 
     def amounts(self, cluster: Cluster) -> dict[str, int]:
@@ -64,7 +64,7 @@ def count_resources(cluster: Cluster) -> dict[str, int]:
     return found
 
 
-def read_settings(given: Mapping[str, Any], formula: str = "alea") -> Settings:
+def read_settings(given: Mapping[str, Any], formula: str = "alea") -> FairShareSettings:
     """Settings from parameters as a scenario has them; what is not given has the formula's default. Raises InputError.
 
     >>> read_settings({"half_life": "14d"}, "classic").half_life
@@ -84,7 +84,7 @@ def read_settings(given: Mapping[str, Any], formula: str = "alea") -> Settings:
             values |= {"temporary": False, "brief": _positive_time(name, value)}
         elif name != "formula":
             values[name] = _READ[name](name, value)
-    return Settings(**values)
+    return FairShareSettings(**values)
 
 
 def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:

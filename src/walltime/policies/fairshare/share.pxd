@@ -1,13 +1,13 @@
 from libc.math cimport sqrt
 
 from walltime.kernel.jobs cimport JobTable, require_job
-from walltime.kernel.usage cimport HalfLife, Steps, Usage
-from walltime.policies.fairshare.tree cimport Tree
+from walltime.kernel.usage cimport HalfLife, SteppedUsage, Usage
+from walltime.policies.fairshare.tree cimport ShareTree
 
 cdef class FairShare:
     cdef readonly object settings
     cdef readonly Usage usage
-    cdef readonly Tree tree
+    cdef readonly ShareTree tree
     cdef readonly object people
     cdef readonly object samples
     cdef object origin

@@ -13,12 +13,12 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND as _SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, require_job
-from walltime.kernel.usage import HalfLife, Steps, Usage  # noqa: F401 - as in share.pxd
-from walltime.policies.fairshare.people import People
+from walltime.kernel.usage import HalfLife, SteppedUsage, Usage  # noqa: F401 - as in share.pxd
+from walltime.policies.fairshare.people import ShareLeaves
 from walltime.policies.fairshare.resets import next_reset
 from walltime.policies.fairshare.samples import Samples
-from walltime.policies.fairshare.settings import CHARGES, Settings
-from walltime.policies.fairshare.tree import FORMULAS, Tree
+from walltime.policies.fairshare.settings import CHARGES, FairShareSettings
+from walltime.policies.fairshare.tree import FORMULAS, ShareTree
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.double, _SECOND)
@@ -44,7 +44,7 @@ class FairShare:
     before a pass. A job of an association that was not there before has them renewed as of its coming.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: FairShareSettings) -> None:
         self.settings = settings
         self.formula = FORMULAS.index(settings.formula)
         self.kind = CHARGES.index(settings.charge)
@@ -66,8 +66,8 @@ class FairShare:
         self.gpus = amounts.get("gpus", 0)
         self.usage = self.settings.make_usage(self.width)
         self.half = self.usage if isinstance(self.usage, HalfLife) else None
-        self.tree = Tree(self.width)
-        self.people = People(self.tree, self.usage, self.settings.by, surroundings)
+        self.tree = ShareTree(self.width)
+        self.people = ShareLeaves(self.tree, self.usage, self.settings.by, surroundings)
         self.samples = Samples(self.interval)
         self.origin = surroundings.origin
         if self.settings.reset != "none":

@@ -4,7 +4,7 @@ from walltime.kernel.queue.sorting cimport sort_by
 from walltime.kernel.usage cimport Usage, blunt
 from walltime.policy.api cimport float_key
 
-cdef class Tree:
+cdef class ShareTree:
     cdef readonly Py_ssize_t width
     cdef readonly Py_ssize_t size
     cdef readonly Py_ssize_t leaves

@@ -28,7 +28,7 @@ if not cython.compiled:
 
 @cython.final
 @cython.cclass
-class Tree:
+class ShareTree:
     """Shares, use, and what follows of them: for each node `share` (of the whole, normalised), `use` (core-seconds),
     and for each leaf `factor` (0 to 1, higher is better) and `standing` (lower is better, the finer of the two)."""
 

@@ -6,11 +6,11 @@ import cython
 
 from walltime.kernel.arrays import integers
 from walltime.kernel.drafts.draft import Draft
-from walltime.policy.optimise import Operator, Random
+from walltime.policy.optimise import Operator, RandomNumbers
 
 
 @cython.cfunc
-def move_to_another(draft: Draft, random: Random, job: cython.Py_ssize_t, able: cython.bint):
+def move_to_another(draft: Draft, random: RandomNumbers, job: cython.Py_ssize_t, able: cython.bint):
     """The job goes to the earliest gap of another place, if it may change it."""
     others: cython.Py_ssize_t = draft.other_places(job) if able else 0
     draft.lift(job)
@@ -23,7 +23,7 @@ def move_to_another(draft: Draft, random: Random, job: cython.Py_ssize_t, able: 
 class Earliest(Operator):
     """The job goes to the earliest gap that has room for it."""
 
-    def apply(self, draft: Draft, random: Random, job):
+    def apply(self, draft: Draft, random: RandomNumbers, job):
         draft.shift(job, draft.now)
 
 
@@ -31,7 +31,7 @@ class Earliest(Operator):
 class Gap(Operator):
     """The job goes to a gap that was drawn: the first with room from a random time of the plan on."""
 
-    def apply(self, draft: Draft, random: Random, job):
+    def apply(self, draft: Draft, random: RandomNumbers, job):
         after: cython.longlong
         last: cython.longlong = draft.last_start()
         after = draft.now + cython.cast(cython.longlong, random.uniform() * (last - draft.now))
@@ -42,7 +42,7 @@ class Gap(Operator):
 class Swap(Operator):
     """The job and another one are taken out; the one that was planned later is placed first."""
 
-    def apply(self, draft: Draft, random: Random, job):
+    def apply(self, draft: Draft, random: RandomNumbers, job):
         other: cython.Py_ssize_t = random.below(draft.size)
         first: cython.Py_ssize_t = other
         second: cython.Py_ssize_t = job
@@ -61,7 +61,7 @@ class Swap(Operator):
 class Sequence(Operator):
     """The job goes to another place in the sequence of starts, and all jobs behind are placed again."""
 
-    def apply(self, draft: Draft, random: Random, job):
+    def apply(self, draft: Draft, random: RandomNumbers, job):
         source: cython.Py_ssize_t
         target: cython.Py_ssize_t
         if draft.size < 2:
@@ -77,7 +77,7 @@ class OtherCluster(Operator):
     """The job goes to the earliest gap of another cluster that can take it, which is drawn; where there is none, of its
     own."""
 
-    def apply(self, draft: Draft, random: Random, job):
+    def apply(self, draft: Draft, random: RandomNumbers, job):
         move_to_another(draft, random, job, draft.across)
 
 
@@ -86,7 +86,7 @@ class OtherQueue(Operator):
     """The job goes to the earliest gap that it has in another of the queues that it names, which is drawn; where there
     is none, in its own."""
 
-    def apply(self, draft: Draft, random: Random, job):
+    def apply(self, draft: Draft, random: RandomNumbers, job):
         move_to_another(draft, random, job, not draft.across)
 
 
@@ -97,7 +97,7 @@ class SameUser(Operator):
     def __init__(self) -> None:
         self.found = integers(64)
 
-    def apply(self, draft: Draft, random: Random, job):
+    def apply(self, draft: Draft, random: RandomNumbers, job):
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
         count: cython.Py_ssize_t = 1

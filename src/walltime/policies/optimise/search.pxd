@@ -1,6 +1,6 @@
 from cpython.exc cimport PyErr_CheckSignals
 from walltime.kernel.drafts.draft cimport Draft
-from walltime.policy.optimise cimport Objective, Operator, Optimiser, People, Random
+from walltime.policy.optimise cimport Objective, Operator, Optimiser, UserTotals, RandomNumbers
 
 cdef class Search(Optimiser):
     cdef readonly object rounds
@@ -16,7 +16,7 @@ cdef class Search(Optimiser):
     cdef Py_ssize_t count
     cdef readonly long long evaluations
     cdef Py_ssize_t left
-    cpdef improve(self, Draft draft, People people)
+    cpdef improve(self, Draft draft, UserTotals people)
     cdef int measure(self, Draft draft, double[::1] into) except -1
     cdef int begin(self, Draft draft) except -1
     cdef int step(self, Draft draft) except -1

@@ -14,7 +14,7 @@ import numpy as np
 from walltime.core.errors import InputError, PolicyError
 from walltime.kernel.arrays import doubles
 from walltime.kernel.drafts.draft import Draft
-from walltime.policy.optimise import Objective, Operator, Optimiser, People
+from walltime.policy.optimise import Objective, Operator, Optimiser, UserTotals
 from walltime.policy.registry import build
 from walltime.scenario import Part
 
@@ -87,7 +87,7 @@ class Search(Optimiser):
         self.evaluations = 0
         self.left = 0
 
-    def improve(self, draft: Draft, people: People):
+    def improve(self, draft: Draft, people: UserTotals):
         """Search; the draft that is left is never worse than the one that was given, by a look at all of its jobs."""
         objective: Objective
         if draft.size == 0:

@@ -11,7 +11,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, parse_duration
 from walltime.kernel.jobs import JobTable
-from walltime.policies.fairshare.settings import Settings, read_number, read_settings
+from walltime.policies.fairshare.settings import FairShareSettings, read_number, read_settings
 from walltime.policies.order.expression import Expression
 from walltime.policies.order.job_size import JobSize
 from walltime.policy.functions import Waiting
@@ -33,7 +33,7 @@ def read_weights(given: Any) -> dict[str, float]:
     return _read_whole("weights", given, NAMES)
 
 
-def split_fairshare(given: Any, interval: Any) -> Settings:
+def split_fairshare(given: Any, interval: Any) -> FairShareSettings:
     """The settings of fair share; its interval is that of the whole."""
     if given is None:
         given = {}

@@ -18,10 +18,10 @@ from typing import Any
 
 from walltime.workload.formats.alea import CLUSTER
 from walltime.workload.formats.alea_files import (
+    AleaQueue,
     Failure,
     Machines,
     Owner,
-    Queue,
     find_beside,
     read_failures,
     read_machines,
@@ -116,7 +116,7 @@ def read_data_set(path: str | Path) -> DataSet:
     return found
 
 
-def _broker(queues: list[Queue], rules: Mapping[str, Any]) -> dict[str, Any]:
+def _broker(queues: list[AleaQueue], rules: Mapping[str, Any]) -> dict[str, Any]:
     """How jobs wait before the clusters: in the queues of the data set, by priority; the last is for all others."""
     broker: dict[str, Any] = {"name": "first", "hold": True}
     if queues:
@@ -173,7 +173,7 @@ def _property(machines: Machines) -> str:
     return machines.name if machines.name.startswith(CLUSTER) else CLUSTER + machines.name
 
 
-def _routes(queues: list[Queue]) -> list[dict[str, Any]]:
+def _routes(queues: list[AleaQueue]) -> list[dict[str, Any]]:
     """For a trace that names queues by their numbers, where it does not lie beside the file that has the names."""
     names = {queue.name for queue in queues}
     return [

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from walltime.core.errors import InputError
-from walltime.core.source import KeyPath, Source
+from walltime.core.source import KeyPath, SourceData
 from walltime.workload.formats.hosts import read_machine_events
 
 _KEYS = ("workload", "hosts", "trace_hosts", "scheduler", "network", "monitoring")
@@ -37,15 +37,15 @@ def is_dslab_configuration(data: Any) -> bool:
     return typed or "hosts" in data or "trace_hosts" in data
 
 
-def translate(source: Source) -> Source:
+def translate(source: SourceData) -> SourceData:
     """The scenario that a configuration means; raises InputError with the line of what is wrong."""
-    return Source(_Configuration(source).scenario(), source.file)
+    return SourceData(_Configuration(source).scenario(), source.file)
 
 
 class _Configuration:
     """The configuration's values, each looked at once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceData) -> None:
         self.source, self.data = source, source.data
         self.profiles: list[str] = []
         self.programs = False

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from walltime.core.errors import InputError
 from walltime.core.reading import reader
-from walltime.core.source import Source, read_source
+from walltime.core.source import SourceData, read_source
 from walltime.core.workload import Workload
 from walltime.scenario.checks import check_rules
 from walltime.scenario.cluster import Cluster
@@ -38,20 +38,20 @@ def load(path: str | Path, settings: Iterable[tuple[str, Any]] = ()) -> Scenario
 
 def parse(mapping: Mapping[str, Any], settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
     """The scenario of a mapping with the same keys as a file; raises InputError."""
-    data: Any = _with_clusters(Source(dict(mapping), None)) if isinstance(mapping, Mapping) else mapping
+    data: Any = _with_clusters(SourceData(dict(mapping), None)) if isinstance(mapping, Mapping) else mapping
     for key, value in settings:
         data = override(data, key, value)
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
-        raise explain(error, Source(data, None)) from None
+        raise explain(error, SourceData(data, None)) from None
     if isinstance(mapping, Mapping) and isinstance(mapping.get("clusters"), str):
         scenario = scenario.placed(mapping["clusters"], {})
     check_rules(scenario)
     return scenario
 
 
-def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
+def from_source(source: SourceData, settings: Iterable[tuple[str, Any]] = ()) -> Scenario:
     """The scenario of a file's data after the given settings; errors tell the file's lines, or `--set`."""
     if is_dslab_configuration(source.data):
         source = translate(source)
@@ -75,7 +75,7 @@ def from_source(source: Source, settings: Iterable[tuple[str, Any]] = ()) -> Sce
     return scenario
 
 
-def read_data(source: Source) -> dict[str, Any]:
+def read_data(source: SourceData) -> dict[str, Any]:
     """A file's data with every path in full, so that it means the same wherever it is read again; raises InputError."""
     if is_dslab_configuration(source.data):
         source = translate(source)
@@ -84,7 +84,7 @@ def read_data(source: Source) -> dict[str, Any]:
     return join_files(_with_clusters(source), Path(source.file or "").absolute().parent, ())
 
 
-def _with_clusters(source: Source) -> dict[str, Any]:
+def _with_clusters(source: SourceData) -> dict[str, Any]:
     """The data, with the clusters of another file where `clusters` names one; a broker of its own has the last word."""
     data: dict[str, Any] = source.data
     named = data.get("clusters")
@@ -110,7 +110,7 @@ def load_cluster(path: str | Path) -> dict[str, Any]:
         data_set = read_data_set(path)
         if data_set.several:
             raise InputError("this file describes several clusters", file=path)
-        source = Source(data_set.scenario["cluster"], str(path))
+        source = SourceData(data_set.scenario["cluster"], str(path))
     else:
         source = read_source(path)
     data = source.data
@@ -163,7 +163,7 @@ def dump(scenario: Scenario) -> str:
     return yaml.safe_dump(scenario.short(), sort_keys=False, allow_unicode=True)
 
 
-def _without_lines(source: Source, data: Any, replaced: list[str]) -> Source:
+def _without_lines(source: SourceData, data: Any, replaced: list[str]) -> SourceData:
     """The source for messages: keys that were replaced have no line of their own in the file."""
     lines = {place: line for place, line in source.lines.items() if dotted(place) not in replaced}
-    return Source(data, source.file, lines)
+    return SourceData(data, source.file, lines)

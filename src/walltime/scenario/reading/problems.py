@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from walltime.core.errors import InputError
-from walltime.core.source import KeyPath, Source
+from walltime.core.source import KeyPath, SourceData
 from walltime.scenario.model import Scenario
 from walltime.scenario.part import Part
 
@@ -18,7 +18,7 @@ PYTHON_ONLY = {"table", "instance"}
 """Fields that a file cannot give, and that are therefore never offered."""
 
 
-def explain(error: ValidationError, source: Source, model: type[BaseModel] = Scenario) -> InputError:
+def explain(error: ValidationError, source: SourceData, model: type[BaseModel] = Scenario) -> InputError:
     """One InputError for everything that is wrong; the first problem's parts where there is only one."""
     problems = [_problem(detail, source, model) for detail in error.errors(include_url=False)]
     unique = {str(problem): problem for problem in problems}
@@ -42,7 +42,7 @@ def choices_of(key: str) -> tuple[str, ...]:
     return tuple(str(value) for value in typing.get_args(annotation))
 
 
-def _problem(detail: Any, source: Source, model: type[BaseModel]) -> InputError:
+def _problem(detail: Any, source: SourceData, model: type[BaseModel]) -> InputError:
     key_path = as_written(tuple(detail["loc"]), source.data)
     key = dotted(key_path)
     where: dict[str, Any] = {"file": source.file, "line": source.line(key_path)}

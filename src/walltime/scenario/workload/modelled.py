@@ -14,7 +14,7 @@ from walltime.workload.synthesis.fill import WIDTH
 
 if TYPE_CHECKING:
     from walltime.workload.models.sample import JobModel
-    from walltime.workload.synthesis.machine import Plan
+    from walltime.workload.synthesis.machine import SynthesisPlan
 
 DAY = 86_400.0
 _HIGHEST = 1.1  # of the pressure, as a multiple of the lower edge, where only that is given
@@ -87,11 +87,11 @@ class Modelled(Model):
             raise PydanticCustomError("model", "cannot be drawn from: {said}", {"said": said}) from None
         return self
 
-    def _plan(self, cores: int, node_cores: int, seed: int) -> Plan:
+    def _plan(self, cores: int, node_cores: int, seed: int) -> SynthesisPlan:
         from walltime.workload.models import PUBLISHED
-        from walltime.workload.synthesis.machine import Plan, parse_date
+        from walltime.workload.synthesis.machine import SynthesisPlan, parse_date
 
-        return Plan(
+        return SynthesisPlan(
             cores=cores,
             days=self.days,
             load=self.load,

@@ -10,10 +10,10 @@ from typing import Any
 
 from walltime.cluster.hostlist import compress, expand
 from walltime.core.errors import InputError
-from walltime.site.conf import Line, of_line, read_licences
+from walltime.site.conf import ConfLine, of_line, read_licences
 from walltime.site.files import Given
 from walltime.site.importing.findings import Findings
-from walltime.site.importing.values import Settings, spell
+from walltime.site.importing.values import EffectiveSettings, spell
 from walltime.site.importing.written import Said, place
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.nodes import Node, find_state, make_nodes
@@ -40,7 +40,7 @@ class Unit:
     gpus: int
     resources: tuple[tuple[str, int], ...]
     features: tuple[str, ...]
-    line: Line
+    line: ConfLine
     weight: int = 1
     switch: str | None = None
     threads: int = 1
@@ -52,11 +52,13 @@ class Unit:
         return self.weight, self.switch, prefix, self.cores, self.memory, self.gpus, self.resources, self.features
 
 
-def read_machine(given: Given, settings: Settings, findings: Findings, cloud: bool) -> tuple[list[Unit], list[str]]:
+def read_machine(
+    given: Given, settings: EffectiveSettings, findings: Findings, cloud: bool
+) -> tuple[list[Unit], list[str]]:
     """The nodes that are there, those of a smaller weight first, and what a person should know of them."""
     kinds = [part.strip() for part in settings.get("GresTypes", "").split(",") if part.strip()]
     nodes, notes = make_nodes(given.conf, cloud, kinds)
-    described: dict[str, tuple[Line, dict[str, str]]] = {}
+    described: dict[str, tuple[ConfLine, dict[str, str]]] = {}
     for line, words in given.conf.resolve("nodename"):
         for name in expand(line.name):
             if name in described:
@@ -91,7 +93,7 @@ def read_machine(given: Given, settings: Settings, findings: Findings, cloud: bo
     return sorted(units, key=lambda unit: unit.weight), notes
 
 
-def _make_unit(node: Node, line: Line, words: Mapping[str, str], counted: bool, switch: str | None) -> Unit:
+def _make_unit(node: Node, line: ConfLine, words: Mapping[str, str], counted: bool, switch: str | None) -> Unit:
     spare = int(words.get("corespeccount", 0)) * node.threads
     if "cpuspeclist" in words:
         spare = len(expand(f"[{words['cpuspeclist']}]"))
@@ -118,7 +120,7 @@ def _make_unit(node: Node, line: Line, words: Mapping[str, str], counted: bool, 
     )
 
 
-def _tell_words(line: Line, words: Mapping[str, str], findings: Findings) -> None:
+def _tell_words(line: ConfLine, words: Mapping[str, str], findings: Findings) -> None:
     """Every word of a line for nodes, on its list."""
     for word in words:
         if word == "state":
@@ -171,7 +173,7 @@ def write_threads(units: list[Unit], findings: Findings) -> dict[str, Any]:
     return {"threads_per_core": Said(threads, f"{place(line)} ThreadsPerCore")} if threads > 1 else {}
 
 
-def write_licences(settings: Settings, findings: Findings) -> dict[str, Any]:
+def write_licences(settings: EffectiveSettings, findings: Findings) -> dict[str, Any]:
     """The cluster's licences, by the names that jobs of a log have."""
     if not settings.given("Licenses"):
         return {}
@@ -180,7 +182,7 @@ def write_licences(settings: Settings, findings: Findings) -> dict[str, Any]:
     return {"licences": Said(there, settings.source("Licenses"))}
 
 
-def _find_leaves(given: Given, settings: Settings, findings: Findings) -> dict[str, str]:
+def _find_leaves(given: Given, settings: EffectiveSettings, findings: Findings) -> dict[str, str]:
     """The switch of each node, where the site places jobs by them."""
     plugin = settings.get("TopologyPlugin")
     if "tree" not in plugin:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from walltime.core.errors import InputError
-from walltime.site.conf import Line
+from walltime.site.conf import ConfLine
 from walltime.site.files import Given
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.log import tells_memory
 from walltime.site.importing.machine import Unit
-from walltime.site.importing.values import ENDLESS, Settings, read_amount, spell
+from walltime.site.importing.values import ENDLESS, EffectiveSettings, read_amount, spell
 from walltime.site.importing.written import Said
 from walltime.site.keywords import NEARLY
 
@@ -26,7 +26,7 @@ def is_counted(units: list[Unit]) -> bool:
 
 
 def write_memory(
-    given: Given, settings: Settings, units: list[Unit], findings: Findings, *, needed: bool
+    given: Given, settings: EffectiveSettings, units: list[Unit], findings: Findings, *, needed: bool
 ) -> dict[str, Said]:
     """The cluster's keys; `needed`: nodes are shared, and not every partition says what jobs have that ask for none."""
     if not is_counted(units):
@@ -48,7 +48,7 @@ def write_memory(
 
 
 def write_partition(
-    words: Mapping[str, str], units: list[Unit], source: Callable[..., str], line: Line
+    words: Mapping[str, str], units: list[Unit], source: Callable[..., str], line: ConfLine
 ) -> dict[str, Said]:
     """The keys of a partition."""
     if not is_counted(units):

@@ -8,7 +8,7 @@ from typing import Any
 from walltime.cluster.hostlist import compress, expand, split
 from walltime.core.dates import read_date
 from walltime.core.errors import InputError
-from walltime.site.events import Event, Window
+from walltime.site.events import NodeEvent, Window
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.values import write_time
 from walltime.site.importing.written import Said
@@ -37,10 +37,10 @@ def _expand(nodes: str, place: str) -> list[str]:
 
 
 def write_failures(
-    events: tuple[Event, ...], there: set[str], findings: Findings, timezone: str | None = None
+    events: tuple[NodeEvent, ...], there: set[str], findings: Findings, timezone: str | None = None
 ) -> list[Said]:
     """Outages of the same nodes' times together; a drain lets no new job start, and ends what still runs at its end."""
-    alike: dict[tuple[str, str, bool], list[tuple[str, Event]]] = {}
+    alike: dict[tuple[str, str, bool], list[tuple[str, NodeEvent]]] = {}
     for event in events:
         nodes = [name for name in _expand(event.nodes, event.place) if name in there]
         words = {*re.findall(r"[A-Z_]+", event.state)}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from walltime.site.associations import Association, Associations, Quality
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.priority import MULTIFACTOR
-from walltime.site.importing.values import Settings, read_amount, read_number, spell
+from walltime.site.importing.values import EffectiveSettings, read_amount, read_number, spell
 from walltime.site.importing.written import Said
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 
@@ -144,7 +144,7 @@ def _tell_users(associations: Associations, shares: Mapping[str, int], findings:
 
 def write_limits(
     associations: Associations,
-    settings: Settings,
+    settings: EffectiveSettings,
     sources: tuple[str, str],
     findings: Findings,
     queues: Mapping[str, Mapping[str, Any]],
@@ -200,7 +200,7 @@ def _caps_of(queue: Mapping[str, Any], per: str | None) -> set[str]:
     return set() if told is None else set(told.value)
 
 
-def _find_ageless(settings: Settings) -> str:
+def _find_ageless(settings: EffectiveSettings) -> str:
     """Why no limit on the number of jobs that accrue age decides anything; empty where it does."""
     if settings.get("PriorityType") != MULTIFACTOR or not settings.number("PriorityWeightAge"):
         return "the age of jobs does not count in their priority"

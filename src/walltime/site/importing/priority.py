@@ -7,7 +7,7 @@ from typing import Any
 from walltime.core.errors import InputError
 from walltime.site.associations import Associations
 from walltime.site.importing.findings import Findings
-from walltime.site.importing.values import Settings, read_time, write_time
+from walltime.site.importing.values import EffectiveSettings, read_time, write_time
 from walltime.site.importing.written import Said
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.priority import FLAGS, PERIODS, TRES, WEIGHTS
@@ -18,7 +18,7 @@ UNUSED = "priority/basic: jobs in order of submission"
 YEAR = 365 * 86_400
 
 
-def write_order(settings: Settings, associations: Associations | None, qos: str, findings: Findings) -> Any:
+def write_order(settings: EffectiveSettings, associations: Associations | None, qos: str, findings: Findings) -> Any:
     """The key `order`; `qos` is the file of the qualities of service."""
     if settings.given("PriorityType"):
         findings.tell("PriorityType")
@@ -58,7 +58,7 @@ def write_order(settings: Settings, associations: Associations | None, qos: str,
     return {key: value for key, value in order.items() if value != {}}
 
 
-def _time(settings: Settings, name: str, findings: Findings, *, least: int = 0, endless: int = YEAR) -> Said:
+def _time(settings: EffectiveSettings, name: str, findings: Findings, *, least: int = 0, endless: int = YEAR) -> Said:
     """A length of at least so many seconds; `endless` stands for one that never ends."""
     try:
         length = read_time(settings.get(name))
@@ -70,7 +70,7 @@ def _time(settings: Settings, name: str, findings: Findings, *, least: int = 0, 
     return Said(write_time(endless if length is None else max(length, least)), settings.source(name))
 
 
-def _write_flags(settings: Settings, findings: Findings) -> dict[str, Said]:
+def _write_flags(settings: EffectiveSettings, findings: Findings) -> dict[str, Said]:
     known = {word: name for name, word in FLAGS.items()}
     found = {}
     for flag in settings.words("PriorityFlags"):
@@ -82,7 +82,7 @@ def _write_flags(settings: Settings, findings: Findings) -> dict[str, Said]:
     return found
 
 
-def _write_tres(settings: Settings, findings: Findings) -> dict[str, Said]:
+def _write_tres(settings: EffectiveSettings, findings: Findings) -> dict[str, Said]:
     weights = {}
     for part in settings.get("PriorityWeightTRES").split(","):
         name, _, weight = part.partition("=")
@@ -105,7 +105,7 @@ def _write_qualities(associations: Associations | None, source: str, findings: F
     return {"qos": Said(found, source)} if any(found.values()) else {}
 
 
-def _write_share(settings: Settings, findings: Findings) -> dict[str, Any]:
+def _write_share(settings: EffectiveSettings, findings: Findings) -> dict[str, Any]:
     classic = bool({"NO_FAIR_TREE", "DEPTH_OBLIVIOUS"} & {flag.upper() for flag in settings.words("PriorityFlags")})
     share: dict[str, Any] = {"formula": Said("classic" if classic else "fair-tree", settings.source("PriorityFlags"))}
     share["half_life"] = _time(settings, "PriorityDecayHalfLife", findings, endless=0)  # 0: nothing is forgotten

@@ -10,7 +10,7 @@ from typing import Any
 from walltime.cluster.hostlist import compress, split
 from walltime.core.errors import InputError
 from walltime.site.associations import Associations
-from walltime.site.conf import Line, of_line
+from walltime.site.conf import ConfLine, of_line
 from walltime.site.files import Given
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.machine import Unit
@@ -18,7 +18,7 @@ from walltime.site.importing.memory import WORDS as MEMORY_WORDS
 from walltime.site.importing.memory import tell_partition as tell_memory
 from walltime.site.importing.memory import write_partition as write_memory
 from walltime.site.importing.people import caps_of_partition
-from walltime.site.importing.values import ENDLESS, Settings, read_time, spell, write_time
+from walltime.site.importing.values import ENDLESS, EffectiveSettings, read_time, spell, write_time
 from walltime.site.importing.written import DEFAULT, Said, place
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.nodes import find_members
@@ -61,7 +61,7 @@ class Queues:
                 found[name] = queue
         return found
 
-    def _write_one(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+    def _write_one(self, name: str, line: ConfLine, words: Mapping[str, str]) -> dict[str, Any]:
         queue: dict[str, Any] = {}
         queue |= self._nodes(name, line, words)
         if words.get("default", "").upper() == "YES":
@@ -88,14 +88,14 @@ class Queues:
         """Whether its jobs have nodes of their own, and those of others have not."""
         return not self.whole and _find_sharing(words) == "EXCLUSIVE"
 
-    def _source(self, line: Line, *keys: str) -> str:
+    def _source(self, line: ConfLine, *keys: str) -> str:
         found = next((key for key in keys if line.get(key) is not None), None)
         if found is not None:
             return place(line, next(key for key, _ in line.pairs if key.lower() == found.lower()))
         usual = next((one for one in self.given.conf.of_kind(line.kind) if one.is_default and one.get(*keys)), None)
         return DEFAULT if usual is None else f"{place(usual)}"
 
-    def _nodes(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+    def _nodes(self, name: str, line: ConfLine, words: Mapping[str, str]) -> dict[str, Any]:
         members = find_members(self.given.conf, words.get("nodes", ""), line)
         where: dict[str, Any] = {"file": line.file, "line": line.number}
         if not members:
@@ -110,7 +110,7 @@ class Queues:
             return {}
         return {"nodes": Said(split(compress(own)), self._source(line, "Nodes"))}
 
-    def _times(self, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+    def _times(self, line: ConfLine, words: Mapping[str, str]) -> dict[str, Any]:
         """Its limit, and what a job without one has, which is the limit where no other is given or a longer one."""
         most, usual = (self._time(word, line, words) for word in ("maxtime", "defaulttime"))
         found: dict[str, Any] = {}
@@ -123,14 +123,14 @@ class Queues:
             found["default_time"] = Said(write_time(most), f"MaxTime, as DefaultTime {why}")
         return found
 
-    def _time(self, word: str, line: Line, words: Mapping[str, str]) -> int | None:
+    def _time(self, word: str, line: ConfLine, words: Mapping[str, str]) -> int | None:
         try:
             length = read_time(words.get(word, ""))
             return None if length is None else -(-length // 60) * 60  # whole minutes
         except InputError as error:
             raise InputError(error.what, value=words[word], file=line.file, line=line.number) from None
 
-    def _sizes(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+    def _sizes(self, name: str, line: ConfLine, words: Mapping[str, str]) -> dict[str, Any]:
         """MinNodes and MaxNodes in cores of the largest of its nodes; a queue has no other sizes."""
         found: dict[str, Any] = {}
         members = find_members(self.given.conf, words.get("nodes", ""), line)
@@ -148,7 +148,7 @@ class Queues:
             self.findings.tell(spell(f"PartitionName.{word}"), name)
         return found
 
-    def _access(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+    def _access(self, name: str, line: ConfLine, words: Mapping[str, str]) -> dict[str, Any]:
         """Accounts that may use it."""
         allowed = [one for one in words.get("allowaccounts", "").lower().split(",") if one and one != "all"]
         denied = [one for one in words.get("denyaccounts", "").lower().split(",") if one]
@@ -174,7 +174,7 @@ class Queues:
         people = self.given.associations
         return {} if people is None else {one.account: one.parent for one in people.entries if one.user is None}
 
-    def _quality(self, name: str, line: Line, words: Mapping[str, str]) -> dict[str, Any]:
+    def _quality(self, name: str, line: ConfLine, words: Mapping[str, str]) -> dict[str, Any]:
         wanted = words.get("qos", "")
         if not wanted or wanted.upper() == "N/A":
             return {}
@@ -251,7 +251,7 @@ def _list_ancestry(name: str, parents: Mapping[str, str]) -> list[str]:
     return found
 
 
-def find_least_loaded(given: Given, settings: Settings, whole: bool) -> str:
+def find_least_loaded(given: Given, settings: EffectiveSettings, whole: bool) -> str:
     """Where it says that jobs go to the least loaded nodes of all partitions, or SOME; empty where they do not."""
     if whole or "tree" in settings.get("TopologyPlugin"):
         return ""

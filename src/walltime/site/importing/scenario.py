@@ -13,7 +13,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import boundary
 from walltime.core.reading import reading as open_file
 from walltime.site.associations import Associations
-from walltime.site.conf import Line
+from walltime.site.conf import ConfLine
 from walltime.site.files import DUMP, MANAGER, QOS, Given, read_files
 from walltime.site.importing.findings import TITLES, Findings
 from walltime.site.importing.log import find_clusters, has_uneven_jobs
@@ -25,10 +25,10 @@ from walltime.site.importing.priority import write_order
 from walltime.site.importing.queues import IN_ORDER, SOME, Queues, find_least_loaded, is_exclusive
 from walltime.site.importing.scheduling import LIST as SCHEDULER
 from walltime.site.importing.scheduling import write_controller, write_preemption, write_rhythm
-from walltime.site.importing.values import Settings
+from walltime.site.importing.values import EffectiveSettings
 from walltime.site.importing.written import DEFAULT, Said, plain, write
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
-from walltime.site.options import FOREIGN, RENAMED, WORDS, Words
+from walltime.site.options import FOREIGN, RENAMED, WORDS, ReleaseWords
 from walltime.workload.formats import find_format
 
 SELECTION = {
@@ -74,7 +74,7 @@ def import_site(
     if given.log is not None:
         _check_log(given.log, told_log.get("format"))
     with boundary(given.conf.file):
-        settings, findings = Settings(given.conf), Findings()
+        settings, findings = EffectiveSettings(given.conf), Findings()
         notes = _check_unknown(given, words, drop_unknown)
         units, told = read_machine(given, settings, findings, cloud)
         cluster = _write_cluster(given, settings, units, findings, timezone)
@@ -99,13 +99,13 @@ def _find_other_clusters(given: Given, own: str) -> list[str]:
     return [what] if others and own else []
 
 
-def _find_words(release: str) -> Words:
+def _find_words(release: str) -> ReleaseWords:
     if release not in WORDS:
         raise InputError("the keywords of this release of Slurm are not known", value=release, choices=list(WORDS))
     return WORDS[release]
 
 
-def _check_unknown(given: Given, words: Words, drop: bool) -> list[str]:
+def _check_unknown(given: Given, words: ReleaseWords, drop: bool) -> list[str]:
     """Keywords that the release does not know: an error, or, where they are dropped, a note."""
     later = [other for name, other in WORDS.items() if name > words.release]
     found = [
@@ -123,11 +123,13 @@ def _check_unknown(given: Given, words: Words, drop: bool) -> list[str]:
     return notes
 
 
-def _knows(words: Words, key: str, kind: str) -> bool:
+def _knows(words: ReleaseWords, key: str, kind: str) -> bool:
     return key.lower() in words.known or key.lower() in {name.lower() for name in words.lines.get(kind, ())}
 
 
-def _take_unknown_words(given: Given, words: Words, later: list[Words]) -> list[tuple[str, Line, str, list[str]]]:
+def _take_unknown_words(
+    given: Given, words: ReleaseWords, later: list[ReleaseWords]
+) -> list[tuple[str, ConfLine, str, list[str]]]:
     """Take out of the settings that are lists the words on which the release's controller does not act.
 
     Returns those that a person should not have written: the word, its line, of which list, and who knows it.
@@ -148,7 +150,7 @@ def _take_unknown_words(given: Given, words: Words, later: list[Words]) -> list[
     return strange
 
 
-def _acts_on(words: Words, name: str, word: str) -> bool:
+def _acts_on(words: ReleaseWords, name: str, word: str) -> bool:
     known = {one.rstrip("=").lower() for one in words.parameters.get(name, ())}
     return (RENAMED.get(word, word) if name == SCHEDULER else word) in known
 
@@ -184,7 +186,7 @@ def _write_workload(given: Given, folder: str | Path, findings: Findings) -> dic
 
 
 def _write_cluster(
-    given: Given, settings: Settings, units: list[Unit], findings: Findings, timezone: str | None
+    given: Given, settings: EffectiveSettings, units: list[Unit], findings: Findings, timezone: str | None
 ) -> dict[str, Any]:
     people = _without_partitions(given)
     people = None if people is None else join_partitions(people, findings)
@@ -228,7 +230,7 @@ def _write_cluster(
     return cluster
 
 
-def _write_requeue(settings: Settings, findings: Findings) -> dict[str, Any]:
+def _write_requeue(settings: EffectiveSettings, findings: Findings) -> dict[str, Any]:
     """What becomes of a job whose node fails, and for how long one that is put back pauses."""
     requeued = settings.get("JobRequeue") == "1"
     written = {"interrupted": Said("requeue" if requeued else "fail", settings.source("JobRequeue"))}
@@ -255,14 +257,14 @@ def _without_partitions(given: Given) -> Associations | None:
     return replace(people, qualities=kept)
 
 
-def _is_linear(settings: Settings) -> bool:
+def _is_linear(settings: EffectiveSettings) -> bool:
     """Whether whole nodes are given out; select/cray_aries does that, too, unless it is said to have other ways."""
     kind = settings.get("SelectType").lower()
     others = {word.upper() for word in settings.words("SelectTypeParameters")} & {"OTHER_CONS_RES", "OTHER_CONS_TRES"}
     return kind.endswith("linear") or (kind.endswith("cray_aries") and not others)
 
 
-def _tell_selection(settings: Settings, findings: Findings, lln: str, linear: bool) -> None:
+def _tell_selection(settings: EffectiveSettings, findings: Findings, lln: str, linear: bool) -> None:
     if settings.given("SelectType"):
         findings.tell("SelectType")
     how = {
@@ -283,7 +285,7 @@ def _tell_selection(settings: Settings, findings: Findings, lln: str, linear: bo
             findings.tell("SelectTypeParameters", word, *((NEARLY, reason) if reason else (EXACTLY, "")))
 
 
-def _write_execution(settings: Settings, counts_minutes: bool, findings: Findings) -> dict[str, Any]:
+def _write_execution(settings: EffectiveSettings, counts_minutes: bool, findings: Findings) -> dict[str, Any]:
     """What becomes of a job at its limit: the controller looks every half minute, and may grant some minutes."""
     text, where = settings.get("OverTimeLimit").upper(), settings.source("OverTimeLimit")
     endless = text in ("UNLIMITED", "INFINITE", "65535")
@@ -300,7 +302,7 @@ def _write_execution(settings: Settings, counts_minutes: bool, findings: Finding
     return {"execution": {**told, "limit_check": Said("30s", "so often the controller looks at limits")}}
 
 
-def _tell_rest(settings: Settings, findings: Findings) -> None:
+def _tell_rest(settings: EffectiveSettings, findings: Findings) -> None:
     """Every setting and every word that no one has told of, by the table."""
     from walltime.site.keywords import LISTS
 

@@ -8,7 +8,7 @@ from typing import Any
 from walltime.policy.registry import entries
 from walltime.site.associations import Associations
 from walltime.site.importing.findings import Findings, find_effect
-from walltime.site.importing.values import Settings, read_time, write_time
+from walltime.site.importing.values import EffectiveSettings, read_time, write_time
 from walltime.site.importing.written import DEFAULT, Said
 from walltime.site.keywords import BOUNDS, EXACTLY, GANG, NEARLY, NOT, NOTHING, USUAL, Effect
 from walltime.site.options import RENAMED
@@ -25,7 +25,7 @@ PASSED_ON = (
 ALSO = "; the slurm engine honours it"
 
 
-def write_rhythm(settings: Settings, findings: Findings) -> dict[str, Any]:
+def write_rhythm(settings: EffectiveSettings, findings: Findings) -> dict[str, Any]:
     """The keys `backfill` and `rhythm`: the words of SchedulerParameters that the native planner knows."""
     builtin = settings.get("SchedulerType").endswith("builtin")
     idle = read_words(settings).get("bf_interval") == "-1"  # which switches the backfill loop off
@@ -78,7 +78,7 @@ def find_parameters() -> dict[str, Any]:
     return {name: one.default for name, one in part.parameters().items()}
 
 
-def read_words(settings: Settings) -> dict[str, str | None]:
+def read_words(settings: EffectiveSettings) -> dict[str, str | None]:
     """The words of SchedulerParameters, under the names that they have by now and in the controller's spelling: it
     reads them in large letters, too."""
     known = settings.conf.words.parameters[LIST]
@@ -90,18 +90,18 @@ def read_words(settings: Settings) -> dict[str, str | None]:
     return words
 
 
-def _source(settings: Settings) -> str:
+def _source(settings: EffectiveSettings) -> str:
     """Where the list stands, without its words."""
     return f"{settings.source(LIST).partition(' ')[0]} {LIST}"
 
 
-def _number(settings: Settings, word: str, value: str) -> int:
+def _number(settings: EffectiveSettings, word: str, value: str) -> int:
     if not value.lstrip("-").isdigit():
         raise settings.error(LIST, f"has no number for {word}")
     return int(value)
 
 
-def write_controller(settings: Settings, findings: Findings) -> dict[str, Any]:
+def write_controller(settings: EffectiveSettings, findings: Findings) -> dict[str, Any]:
     """What the slurm engine is told beside the scenario's own words: `slurm.settings`."""
     known, told = find_parameters(), {}
     for word, value in read_words(settings).items():
@@ -129,7 +129,7 @@ def write_controller(settings: Settings, findings: Findings) -> dict[str, Any]:
 
 
 def write_preemption(
-    settings: Settings, associations: Associations | None, qos: str, findings: Findings
+    settings: EffectiveSettings, associations: Associations | None, qos: str, findings: Findings
 ) -> dict[str, Any]:
     """The key `preempt`; nothing where no job is preempted."""
     kind = settings.get("PreemptType").rpartition("/")[2]
@@ -170,7 +170,7 @@ def write_preemption(
     return {"preempt": part}
 
 
-def _find_modes(settings: Settings) -> dict[str, str]:
+def _find_modes(settings: EffectiveSettings) -> dict[str, str]:
     """What becomes of preempted jobs, by Slurm's word: the controller kills those that may not be put back."""
     return MODES | ({} if settings.get("JobRequeue") == "1" else {"requeue": "kill"})
 
@@ -180,7 +180,7 @@ def _find_own_modes(associations: Associations | None) -> set[str]:
     return {one.limits.get("PreemptMode", "").lower() for one in associations.qualities} if associations else set()
 
 
-def _tell_modes(settings: Settings, mode: set[str], findings: Findings) -> None:
+def _tell_modes(settings: EffectiveSettings, mode: set[str], findings: Findings) -> None:
     """Words of PreemptMode that are no way to make room."""
     for word in settings.words("PreemptMode"):
         if word.lower() == "within":
@@ -236,7 +236,9 @@ def _choose_mode(associations: Associations, chosen: str, modes: Mapping[str, st
     return found[0] if found else chosen
 
 
-def _find_grace(settings: Settings, associations: Associations | None, kind: str, mode: str, findings: Findings) -> int:
+def _find_grace(
+    settings: EffectiveSettings, associations: Associations | None, kind: str, mode: str, findings: Findings
+) -> int:
     if kind == "qos":
         told = {one.name: one.limits.get("GraceTime", "") for one in associations.qualities} if associations else {}
         keyword = "QOS.GraceTime"

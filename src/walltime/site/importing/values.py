@@ -16,7 +16,7 @@ _UNITS = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
 
 
 @dataclass(frozen=True)
-class Settings:
+class EffectiveSettings:
     """Settings as they take effect: those of the file, and the release's defaults."""
 
     conf: Conf

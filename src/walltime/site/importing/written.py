@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from walltime.site.conf import Line
+from walltime.site.conf import ConfLine
 
 DEFAULT = "Slurm's default"
 _WIDTH = 110
@@ -22,7 +22,7 @@ class Said(NamedTuple):
     source: str
 
 
-def place(line: Line, key: str | None = None) -> str:
+def place(line: ConfLine, key: str | None = None) -> str:
     """Where a word stands, for a comment: `slurm.conf:12 MaxTime=2-0`; without a key, what the line describes."""
     word = f" {key}={line.get(key)}" if key is not None else f" {line.pairs[0][0]}={line.name}"
     return f"{Path(line.file).name}:{line.number}{word}"

@@ -40,7 +40,7 @@ class Difference:
 
 
 @dataclass
-class Effect:
+class EffectiveConf:
     """What a controller goes by: settings, partitions and nodes by name, and what of the file is not simulated."""
 
     settings: dict[str, str]
@@ -52,11 +52,11 @@ class Effect:
     """The settings as the file has them, by their names in small letters."""
 
 
-def find_effect(given: ControllerOptions) -> Effect:
+def find_effect(given: ControllerOptions) -> EffectiveConf:
     """Start a controller with a configuration and ask it; raises InputError for one that it does not take."""
     site = make_own_site(given)
     nothing = Workload.from_columns(submit=[], run_time=[], requested_time=[], cores=[])
-    run = engine.start(site, nothing, options=engine.Options(release=given.release, slurmctld=given.slurmctld))
+    run = engine.start(site, nothing, options=engine.SlurmOptions(release=given.release, slurmctld=given.slurmctld))
     with run.controller:
         run.simulation.run(run.base, stay=True)
         asker = Frozen(run)
@@ -73,10 +73,10 @@ def find_effect(given: ControllerOptions) -> Effect:
     written = {name.lower(): value for name, (value, _) in conf.settings.items()}
     pairs = re.findall(r"^(\S+)\s*= (.*?)\s*$", config, re.MULTILINE)
     settings = {name: value for name, value in pairs if name not in OWN and not name.endswith("Port")}
-    return Effect(settings, _read_things(partitions), _read_things(nodes), site.files, unused, written)
+    return EffectiveConf(settings, _read_things(partitions), _read_things(nodes), site.files, unused, written)
 
 
-def compare(first: Effect, second: Effect) -> list[Difference]:
+def compare(first: EffectiveConf, second: EffectiveConf) -> list[Difference]:
     """Everything that differs in effect, and last what differs in the files but is not simulated."""
     found = [*_compare_settings(first, second)]
     found += _compare_things("partition", first.partitions, second.partitions)
@@ -92,7 +92,7 @@ def compare(first: Effect, second: Effect) -> list[Difference]:
     return found
 
 
-def find_alike(first: Effect, second: Effect, found: Iterable[Difference]) -> list[str]:
+def find_alike(first: EffectiveConf, second: EffectiveConf, found: Iterable[Difference]) -> list[str]:
     """Settings that the files write otherwise, or that one does not have, and that come to the same."""
     told = {one.what.partition(".")[0].lower() for one in found}
     names = {name.lower(): name for name in (*first.settings, *second.settings)}
@@ -110,7 +110,7 @@ def _read_things(text: str) -> dict[str, dict[str, str]]:
     return {pairs[0][1]: dict(pairs[1:]) for pairs in lines if pairs}
 
 
-def _compare_settings(first: Effect, second: Effect) -> Iterator[Difference]:
+def _compare_settings(first: EffectiveConf, second: EffectiveConf) -> Iterator[Difference]:
     for name in dict.fromkeys([*first.settings, *second.settings]):
         one, other = (_spell(effect.settings.get(name)) for effect in (first, second))
         if one == other:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from walltime.core.errors import InputError
-from walltime.site.options import LISTS, WORDS, Words
+from walltime.site.options import LISTS, WORDS, ReleaseWords
 from walltime.slurm.conf.vocabulary import refuse, settle_lists
-from walltime.slurm.site import Change
+from walltime.slurm.site import SettingChange
 
 
-def find_setting(name: str, words: Words) -> str:
+def find_setting(name: str, words: ReleaseWords) -> str:
     """A setting's name as Slurm spells it; raises InputError with the nearest for one that it does not know."""
     known = words.known.get(name.lower())
     if known is None:
@@ -18,7 +18,9 @@ def find_setting(name: str, words: Words) -> str:
     return known
 
 
-def change_settings(settings: dict[str, str], given: Mapping[str, str], words: Words = WORDS["22.05"]) -> list[Change]:
+def change_settings(
+    settings: dict[str, str], given: Mapping[str, str], words: ReleaseWords = WORDS["22.05"]
+) -> list[SettingChange]:
     """Change the settings, one after the other; returns what was lost on the way, for the person.
 
     `SchedulerParameters` replaces the whole list of words, and `SchedulerParameters.bf_interval` one of them: `yes`
@@ -37,7 +39,7 @@ def change_settings(settings: dict[str, str], given: Mapping[str, str], words: W
         gone = [one for one in split_words(before or "") if _name(name, one) not in named]
         if name in LISTS and gone:
             reason = f"the whole list was replaced; {name}.WORD=VALUE sets one word of it"
-            lost.append(Change(name, ",".join(gone), None, reason))
+            lost.append(SettingChange(name, ",".join(gone), None, reason))
     return lost
 
 
@@ -66,8 +68,8 @@ def _name(setting: str, word: str) -> str:
 
 
 def change_lines(
-    lines: Iterable[str], given: Mapping[str, str], words: Words = WORDS["22.05"]
-) -> tuple[tuple[str, ...], list[Change]]:
+    lines: Iterable[str], given: Mapping[str, str], words: ReleaseWords = WORDS["22.05"]
+) -> tuple[tuple[str, ...], list[SettingChange]]:
     """The lines of a configuration of our own with some settings changed, and what was lost; raises InputError."""
     kept = list(lines)
     before = dict(line.partition("=")[::2] for line in kept)

@@ -11,12 +11,12 @@ from walltime.cluster.hostlist import compress, expand
 from walltime.core.errors import InputError
 from walltime.core.reading import boundary
 from walltime.site.associations import Associations, read_text
-from walltime.site.conf import Conf, Line, read_licences
+from walltime.site.conf import Conf, ConfLine, read_licences
 from walltime.site.nodes import Node, find_state, make_nodes
-from walltime.site.options import Words
+from walltime.site.options import ReleaseWords
 from walltime.slurm.conf.settings import change_settings, split_words
 from walltime.slurm.conf.vocabulary import settle_words
-from walltime.slurm.site import DROPPED, IDENTITY, POWER, REASONS, Change, Site, imposed_settings
+from walltime.slurm.site import DROPPED, IDENTITY, POWER, REASONS, SettingChange, Site, imposed_settings
 
 ABSENT = "nodes are not started when they are needed; --cloud takes them for always there"
 NEEDED = "needs associations: --associations FILE, the output of `sacctmgr dump`, or --associations flat"
@@ -35,7 +35,7 @@ def make_site(
     `cloud` takes nodes that are started when they are needed for nodes that are always there.
     """
     with boundary(conf.file):
-        changes: list[Change] = []
+        changes: list[SettingChange] = []
         chosen = {name: value for name, (value, _) in conf.settings.items()}
         changes += change_settings(chosen, settings or {}, conf.words)
         _translate_settings(chosen, conf.words, changes)
@@ -68,58 +68,60 @@ def make_site(
         )
 
 
-def _translate_settings(chosen: dict[str, str], words: Words, changes: list[Change]) -> None:
+def _translate_settings(chosen: dict[str, str], words: ReleaseWords, changes: list[SettingChange]) -> None:
     """Settings of older releases, in the words of newer ones."""
     for name, (old, new) in words.replaced.items():
         if chosen.get(name, "").lower() == old:
             chosen[name] = new
-            changes.append(Change(name, old, new, f"gone in Slurm {words.release}"))
+            changes.append(SettingChange(name, old, new, f"gone in Slurm {words.release}"))
     old = chosen.pop("AccountingStoreJobComment", "no")
     if old.lower() in ("yes", "true", "1"):
         flags = [flag for flag in chosen.get("AccountingStoreFlags", "").split(",") if flag]
         chosen["AccountingStoreFlags"] = ",".join(dict.fromkeys([*flags, "job_comment"]))
-        changes.append(Change("AccountingStoreJobComment", old, "AccountingStoreFlags=job_comment", "its name by now"))
+        changes.append(
+            SettingChange("AccountingStoreJobComment", old, "AccountingStoreFlags=job_comment", "its name by now")
+        )
 
 
-def _impose(chosen: dict[str, str], site: Site, changes: list[Change]) -> dict[str, str]:
+def _impose(chosen: dict[str, str], site: Site, changes: list[SettingChange]) -> dict[str, str]:
     """The site's settings without those that cannot hold; each that goes is told."""
     imposed = imposed_settings(site)
     kept: dict[str, str] = {}
     for name, value in chosen.items():
         if name in DROPPED:
-            changes.append(Change(name, value, None, DROPPED[name]))
+            changes.append(SettingChange(name, value, None, DROPPED[name]))
         elif name == "ClusterName":
             continue
         elif name == "AuthInfo":
             expire = re.search(r"cred_expire=\d+", value)
             if expire is None or expire[0] != value:
-                changes.append(Change(name, value, expire[0] if expire else None, IDENTITY))
+                changes.append(SettingChange(name, value, expire[0] if expire else None, IDENTITY))
             kept |= {name: expire[0]} if expire else {}
         elif name in imposed:
             if imposed[name] != value:
                 new = re.sub(r"\{\w+\}.*", "...", imposed[name])
-                changes.append(Change(name, value, new, REASONS[name]))
+                changes.append(SettingChange(name, value, new, REASONS[name]))
         else:
             kept[name] = value
     return kept
 
 
 def _settle_accounting(
-    chosen: dict[str, str], kept: dict[str, str], associations: Associations | None, changes: list[Change]
+    chosen: dict[str, str], kept: dict[str, str], associations: Associations | None, changes: list[SettingChange]
 ) -> None:
     """Without associations nothing of theirs can be enforced."""
     if associations is not None:
         return
     for name in ("AccountingStorageEnforce", "AccountingStorageTRES"):
         if name in kept:
-            changes.append(Change(name, kept.pop(name), None, NEEDED))
+            changes.append(SettingChange(name, kept.pop(name), None, NEEDED))
     if "/" in (old := kept.get("PriorityWeightTRES", "")):
         kept["PriorityWeightTRES"] = _keep_builtin(old)
-        changes.append(Change("PriorityWeightTRES", old, kept["PriorityWeightTRES"], NEEDED))
+        changes.append(SettingChange("PriorityWeightTRES", old, kept["PriorityWeightTRES"], NEEDED))
     if chosen.get("PriorityType") == "priority/multifactor":
         for name in ("PriorityWeightAge", "PriorityWeightFairshare"):
             if chosen.get(name, "0") not in ("0", ""):
-                changes.append(Change(name, chosen[name], "0", f"has no effect: {NEEDED}"))
+                changes.append(SettingChange(name, chosen[name], "0", f"has no effect: {NEEDED}"))
 
 
 def _keep_builtin(weights: str) -> str:
@@ -154,7 +156,7 @@ def _find_oddities(conf: Conf, nodes: tuple[Node, ...], counts_memory: bool) -> 
     return notes
 
 
-def _write_lines(conf: Conf, site: Site, changes: list[Change]) -> Iterator[str]:
+def _write_lines(conf: Conf, site: Site, changes: list[SettingChange]) -> Iterator[str]:
     """The lines for nodes, partitions and the like without what ties them to real machines."""
     states = {line: find_state(words.get("state")) for line, words in conf.resolve("nodename")}
     there = {node.name for node in site.nodes}
@@ -170,7 +172,9 @@ def _write_lines(conf: Conf, site: Site, changes: list[Change]) -> Iterator[str]
             yield _write_pairs(pairs)
 
 
-def _write_cloud(line: Line, pairs: list[tuple[str, str]], there: set[str], changes: list[Change]) -> Iterator[str]:
+def _write_cloud(
+    line: ConfLine, pairs: list[tuple[str, str]], there: set[str], changes: list[SettingChange]
+) -> Iterator[str]:
     """Nodes that are started when they are needed: those that are taken for always there, then those for absent."""
     rest = [(key, value) for key, value in pairs[1:] if key.lower() != "state"]
     names = expand(line.name)
@@ -179,7 +183,7 @@ def _write_cloud(line: Line, pairs: list[tuple[str, str]], there: set[str], chan
         ("FUTURE", ABSENT, [name for name in names if name not in there]),
     ):
         if members:
-            changes.append(Change(f"NodeName={compress(members)} State", "CLOUD", state, reason))
+            changes.append(SettingChange(f"NodeName={compress(members)} State", "CLOUD", state, reason))
             yield _write_pairs([("NodeName", compress(members)), *rest, ("State", state)])
 
 
@@ -189,15 +193,17 @@ def _write_pairs(pairs: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def _settle_weights(key: str, value: str, changes: list[Change]) -> str:
+def _settle_weights(key: str, value: str, changes: list[SettingChange]) -> str:
     """What is billed for resources that need a database is not billed without one."""
     if key.lower() != "tresbillingweights" or "/" not in value:
         return value
-    changes.append(Change(key, value, _keep_builtin(value), NEEDED))
+    changes.append(SettingChange(key, value, _keep_builtin(value), NEEDED))
     return _keep_builtin(value)
 
 
-def _keep(line: Line, key: str, value: str, associations: Associations | None, changes: list[Change]) -> bool:
+def _keep(
+    line: ConfLine, key: str, value: str, associations: Associations | None, changes: list[SettingChange]
+) -> bool:
     """Whether a word of a line holds in a simulation; raises InputError for a QOS that is not described."""
     name, reason = key.lower(), None
     if line.kind == "nodename" and name in ("nodeaddr", "nodehostname", "port", "bcastaddr", "cpubind"):
@@ -213,7 +219,7 @@ def _keep(line: Line, key: str, value: str, associations: Associations | None, c
             what = f"the partition {line.name} names a QOS that is not described; --qos FILE describes them"
             raise InputError(what, value=lacking[0], file=line.file, line=line.number, choices=known)
     if reason is not None:
-        changes.append(Change(key, value, None, reason))
+        changes.append(SettingChange(key, value, None, reason))
     return reason is None
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from walltime.core.errors import InputError
-from walltime.site.conf import Conf, Line
-from walltime.site.options import FOREIGN, RENAMED, Words
-from walltime.slurm.site import Change
+from walltime.site.conf import Conf, ConfLine
+from walltime.site.options import FOREIGN, RENAMED, ReleaseWords
+from walltime.slurm.site import SettingChange
 
 SCHEDULER = "SchedulerParameters"
 
@@ -17,13 +17,13 @@ class Strange(NamedTuple):
     """A word, where it stands (None: the caller's own), the list that it is part of, and what is wrong with it."""
 
     word: str
-    place: Line | None
+    place: ConfLine | None
     what: str
     among: str | None = None
     choices: tuple[str, ...] = ()
 
 
-def settle_words(conf: Conf, kept: dict[str, str], drop: bool, changes: list[Change]) -> None:
+def settle_words(conf: Conf, kept: dict[str, str], drop: bool, changes: list[SettingChange]) -> None:
     """Take words out of `kept` that this release does not act on; raises InputError unless the person says `drop`."""
     places = {name: line for name, (value, line) in conf.settings.items() if kept.get(name) == value}
     strange = [Strange(key, line, "does not know this option") for key, line in conf.unknown]
@@ -33,10 +33,10 @@ def settle_words(conf: Conf, kept: dict[str, str], drop: bool, changes: list[Cha
     for one in strange:
         own = "" if one.place is None else one.place.get(one.word) or ""
         key, old = (one.word, own) if one.among is None else (one.among, one.word)
-        changes.append(Change(key, old, None, f"Slurm {conf.words.release} {one.what}"))
+        changes.append(SettingChange(key, old, None, f"Slurm {conf.words.release} {one.what}"))
 
 
-def refuse(strange: list[Strange], words: Words, advice: str = "") -> InputError:
+def refuse(strange: list[Strange], words: ReleaseWords, advice: str = "") -> InputError:
     """The error for words that are not acted on, of which the first is told with its place."""
     first = strange[0]
     more = sorted({other.word for other in strange} - {first.word})
@@ -47,7 +47,10 @@ def refuse(strange: list[Strange], words: Words, advice: str = "") -> InputError
 
 
 def settle_lists(
-    words: Words, kept: dict[str, str], changes: list[Change], places: Mapping[str, Line] | None = None
+    words: ReleaseWords,
+    kept: dict[str, str],
+    changes: list[SettingChange],
+    places: Mapping[str, ConfLine] | None = None,
 ) -> list[Strange]:
     """Take words out of the settings that are lists of them; returns those that a person should not have written.
 
@@ -61,7 +64,7 @@ def settle_lists(
 
 
 def _settle_list(
-    name: str, words: Words, kept: dict[str, str], changes: list[Change], place: Line | None
+    name: str, words: ReleaseWords, kept: dict[str, str], changes: list[SettingChange], place: ConfLine | None
 ) -> list[Strange]:
     known = {word.rstrip("=").lower(): word.endswith("=") for word in words.parameters[name]}
     good, strange = [], []
@@ -69,13 +72,13 @@ def _settle_list(
         word, sign, value = (piece.strip() for piece in part.partition("="))
         new = RENAMED.get(word.lower(), word) if name == SCHEDULER else word
         if new != word:
-            changes.append(Change(name, part, f"{new}{sign}{value}", "its name by now"))
+            changes.append(SettingChange(name, part, f"{new}{sign}{value}", "its name by now"))
         if new.lower() in known and not (known[new.lower()] and sign and not _is_number(value)):
             good.append(f"{new}{sign}{value}")
         elif new.lower() in known:
             strange.append(Strange(part, place, f"cannot read the number in this of {name}", name))
         elif name == SCHEDULER and word.lower() in FOREIGN:
-            changes.append(Change(name, part, None, "the controller does not act on it"))
+            changes.append(SettingChange(name, part, None, "the controller does not act on it"))
         else:
             choices = tuple(one.rstrip("=") for one in words.parameters[name])
             strange.append(Strange(part, place, f"does not act on this of {name}", name, choices))

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from walltime.site.gres import Gres
-from walltime.slurm.protocol.wire import NO_VAL, Layout, Reader, blob, text, u8, u16, u32, u64
+from walltime.slurm.protocol.wire import NO_VAL, BodyLayout, Reader, blob, text, u8, u16, u32, u64
 
 WITHOUT_INDEX = 38 << 8
 """The protocol that has one field less in its envelopes."""
 GRES_MAGIC = 0x438A34D4
 HAS_FILE, HAS_TYPE = 1 << 1, 1 << 2
 
-JOB_DESCRIPTION_38 = Layout("""
+JOB_DESCRIPTION_38 = BodyLayout("""
     site_factor:32:none batch_features:s cluster_features:s clusters:s contiguous:16:none container:s
     core_spec:16:none task_dist:32:none kill_on_node_fail:16:none features:s fed_active:64 fed_viable:64
     job_id:32:none job_id_str:s name:s alloc_node:s alloc_sid:32:none array:s burst_buffer:s min_cpus_node:16:none
@@ -53,7 +53,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Request:
+class IncomingMessage:
     """A message that came off the wire."""
 
     kind: int
@@ -97,7 +97,7 @@ class Dialect:
 
     product: str
     version: int
-    job_description: Layout
+    job_description: BodyLayout
 
     @property
     def release(self) -> str:
@@ -159,7 +159,7 @@ class Dialect:
         each = b"".join(u32(0) + u16(kind) + text(node) + body for node in others)
         return self.pack(kind, body, version=version, answers=u16(len(others)) + each)
 
-    def unpack(self, data: bytes) -> Request:
+    def unpack(self, data: bytes) -> IncomingMessage:
         """A message without its length; raises ValueError for one that this dialect does not speak."""
         reader = Reader(data)
         version = reader.u16()
@@ -173,7 +173,7 @@ class Dialect:
             reader.take(6)
         if length > len(data):
             raise ValueError(f"a message of {len(data)} bytes claims a body of {length}")
-        return Request(kind, data[len(data) - length :], nodes, version)
+        return IncomingMessage(kind, data[len(data) - length :], nodes, version)
 
     # ---- bodies
 

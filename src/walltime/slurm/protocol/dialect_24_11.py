@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from walltime.slurm.protocol.dialect import Dialect, Registration
-from walltime.slurm.protocol.wire import Layout, Reader, text, u64
+from walltime.slurm.protocol.wire import BodyLayout, Reader, text, u64
 
-JOB_DESCRIPTION_42 = Layout("""
+JOB_DESCRIPTION_42 = BodyLayout("""
     site_factor:32:none batch_features:s cluster_features:s clusters:s contiguous:16:none container:s container_id:s
     core_spec:16:none task_dist:32:none kill_on_node_fail:16:none features:s fed_active:64 fed_viable:64
     job_id:32:none job_id_str:s name:s alloc_node:s alloc_sid:32:none array:s burst_buffer:s min_cpus_node:16:none

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from walltime.core.time import NEVER
 from walltime.slurm.controller import Controller
-from walltime.slurm.protocol.dialect import Dialect, Request
+from walltime.slurm.protocol.dialect import Dialect, IncomingMessage
 
 PATIENCE = 60.0
 """Real seconds without a word and without computing after which a controller counts as hung."""
@@ -23,10 +23,10 @@ _REPORT = struct.Struct("qqqq")
 _GRANT = struct.Struct("qq")
 
 
-class Nodes(Protocol):
+class NodeResponder(Protocol):
     """What answers in the name of all nodes."""
 
-    def answer(self, request: Request) -> bytes:
+    def answer(self, request: IncomingMessage) -> bytes:
         """The whole answer to a request from the controller."""
 
 
@@ -49,10 +49,10 @@ class Call:
         return False
 
 
-class Link:
+class ControllerLink:
     """A controller in virtual time. It runs only inside `advance` and `call`, and is frozen otherwise."""
 
-    def __init__(self, controller: Controller, dialect: Dialect, nodes: Nodes) -> None:
+    def __init__(self, controller: Controller, dialect: Dialect, nodes: NodeResponder) -> None:
         self.controller = controller
         self.dialect = dialect
         self.nodes = nodes
@@ -78,7 +78,7 @@ class Link:
             self._grant(until)
             self._pump(lambda: self._idle is not None)
 
-    def call(self, kind: int, body: bytes, user: int = 0) -> Request:
+    def call(self, kind: int, body: bytes, user: int = 0) -> IncomingMessage:
         """A request's answer; time moves only as far as the controller's own short naps while it answers."""
         with self._noticing_the_end():
             call = self.send(kind, body, user)
@@ -88,7 +88,7 @@ class Link:
                 if call.answer is None and self._idle is not None:
                     self._grant(self._next())
             self._pump(lambda: self._idle is not None)
-        return self.dialect.unpack(call.answer) if call.answer else Request(0, b"", None, 0)
+        return self.dialect.unpack(call.answer) if call.answer else IncomingMessage(0, b"", None, 0)
 
     def send(self, kind: int, body: bytes, user: int = 0) -> Call:
         """Begin a call; its answer comes while the link is pumped."""

@@ -57,7 +57,7 @@ def listed(items: Iterable[bytes]) -> bytes:
 ABSENT = u32(NO_VAL)
 
 
-class Layout:
+class BodyLayout:
     """A message's body as a table of fields: `name:width` for an integer, `name:s` text, `name:a` texts.
 
     An integer that is not given is 0; with a third mark, as in `name:32:none`, it is the protocol's "not given".

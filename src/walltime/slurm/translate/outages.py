@@ -20,12 +20,12 @@ from walltime.core.tables import OUTAGES, constant, time_series
 from walltime.core.time import NEVER, SECOND, microseconds
 from walltime.core.workload import Workload
 from walltime.rules.accounts import Accounts, Charges
-from walltime.rules.failures import DOWN, NOTICE, Event, FailureCalendar
+from walltime.rules.failures import DOWN, NOTICE, FailureCalendar, FailureEvent
 from walltime.rules.matching import match_any
 from walltime.scenario import Cluster, Reservation, Scenario
 from walltime.scenario.outages import known_ahead, occurrences, reserved_nodes
 from walltime.slurm.site import Site
-from walltime.slurm.translate.submission import People
+from walltime.slurm.translate.submission import ControllerUsers
 
 HORIZON = 7 * 86_400 * SECOND
 """So far ahead the controller plans; that long, and the longest request, before it begins it is told of a window."""
@@ -79,7 +79,9 @@ def find_guests(cluster: Cluster, workload: Workload) -> tuple[dict[str, tuple[s
             name = next((users[one] for one in sorted(torn) if one >= 0), "an unknown user")
             what = f"{name} has jobs that may use it and jobs that may not, and Slurm looks at the user"
             problems.append((f"cluster.reservations.{number}", what))
-        found[reservation.name] = tuple(People.spell(users[one]) if one >= 0 else "unknown" for one in sorted(inside))
+        found[reservation.name] = tuple(
+            ControllerUsers.spell(users[one]) if one >= 0 else "unknown" for one in sorted(inside)
+        )
     return found, problems
 
 
@@ -158,7 +160,7 @@ class Outages:
 
     # ---- failures
 
-    def _follow(self, event: Event) -> list[str]:
+    def _follow(self, event: FailureEvent) -> list[str]:
         """Nodes are to fail, fail, or come back."""
         nodes = event.nodes.tolist()
         if event.what == NOTICE:

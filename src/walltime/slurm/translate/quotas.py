@@ -20,7 +20,7 @@ from walltime.scenario.rules import ACCRUING
 from walltime.site.associations import Association, Associations, Quality
 from walltime.slurm.translate import preemption
 from walltime.slurm.translate.priority import is_weighted, qos_priorities
-from walltime.slurm.translate.submission import MEGABYTE, People
+from walltime.slurm.translate.submission import MEGABYTE, ControllerUsers
 
 NO_ACCOUNT = ""
 """The account of jobs that name none: the root of the tree."""
@@ -363,7 +363,7 @@ class Quotas:
         first: set[str] = set()
         own = self.accounts.of_user
         for user, account in sorted(self.members, key=lambda pair: own.get(pair[0], NO_ACCOUNT) != pair[1]):
-            name = People.spell(user) if user else "unknown"
+            name = ControllerUsers.spell(user) if user else "unknown"
             limits = _for_association(self._write("user", f"{user}\0{account}"))
             known = self.spelled[account]
             share = self._whole(f"cluster.shares.{user}", self.cluster.shares.get(user, 1.0))

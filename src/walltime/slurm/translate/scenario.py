@@ -23,7 +23,7 @@ from walltime.slurm.translate.outages import find_guests, spell
 from walltime.slurm.translate.priority import is_weighted, needs_age, write_main, write_order, write_rhythm
 from walltime.slurm.translate.quotas import Quotas, has_quotas, name_quality
 from walltime.slurm.translate.refusals import LEAST_LOADED, RESERVATIONS, TOPOLOGY
-from walltime.slurm.translate.submission import MEGABYTE, People
+from walltime.slurm.translate.submission import MEGABYTE, ControllerUsers
 
 PARTITION = "batch"
 MOST_TASKS = 100_001
@@ -146,7 +146,7 @@ def _find_access(cluster: Cluster, jobs: Workload) -> tuple[dict[str, tuple[str,
                 what = f"{torn[0]} has jobs inside and outside of these groups, and Slurm looks at the user"
                 problems.append((f"cluster.queues.{name}.groups", what))
             allowed &= inside
-        found[name_quality(name)] = tuple(People.spell(user) for user in sorted(allowed))
+        found[name_quality(name)] = tuple(ControllerUsers.spell(user) for user in sorted(allowed))
     return found, problems
 
 

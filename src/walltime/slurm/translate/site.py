@@ -13,7 +13,7 @@ from walltime.scenario.controller import FLAT
 from walltime.scenario.controller import Controller as ControllerOptions
 from walltime.site.associations import Associations, make_equal, read_associations, read_qualities
 from walltime.site.conf import Conf, read_conf
-from walltime.site.options import WORDS, Words
+from walltime.site.options import WORDS, ReleaseWords
 from walltime.slurm.conf import simulated
 from walltime.slurm.conf.settings import change_lines
 from walltime.slurm.packages import USUAL, find_installation
@@ -47,7 +47,7 @@ def make_own_site(given: ControllerOptions, workload: Workload | None = None) ->
     return replace(site, usage=usage)
 
 
-def find_words(given: ControllerOptions) -> Words:
+def find_words(given: ControllerOptions) -> ReleaseWords:
     """The words of the release that will run; of the usual one where none is there."""
     try:
         return WORDS[find_installation(given.release, given.slurmctld).dialect.release]

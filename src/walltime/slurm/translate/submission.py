@@ -65,7 +65,7 @@ class Attempt:
 
 
 @dataclass
-class Job:
+class TraceJob:
     """A job of the trace: when it comes, how long it would run (None: until its limit), and what became of it."""
 
     row: int
@@ -100,7 +100,7 @@ class Job:
             self.request["begin"] = self.begin // SECOND
 
 
-class People:
+class ControllerUsers:
     """The users of a workload and of a site as the controller knows them: names and numbers.
 
     A name that is a number, as in traces that hide who people are, gets a letter in front.
@@ -132,7 +132,7 @@ class People:
 
 def find_charges(workload: Workload) -> list[tuple[str | None, str]]:
     """Every account with each user that charges it, in order of appearance; no account: None."""
-    people = People(workload.label_names("user"))
+    people = ControllerUsers(workload.label_names("user"))
     accounts = workload.label_names("account")
     pairs = dict.fromkeys(zip(workload.column("account").tolist(), workload.column("user").tolist(), strict=True))
     return [(accounts[a] if a >= 0 else None, people.names[u] if u >= 0 else UNKNOWN) for a, u in pairs]
@@ -145,7 +145,7 @@ _NUMBERS = (
 )
 
 
-class Rows:
+class JobRows:
     """A workload, job by job."""
 
     def __init__(self, workload: Workload) -> None:
@@ -161,9 +161,9 @@ class Rows:
         return self.labels[name][code] if code >= 0 else None
 
 
-def make_jobs(workload: Workload, site: Site, dialect: Dialect, base: int, people: People) -> list[Job]:
+def make_jobs(workload: Workload, site: Site, dialect: Dialect, base: int, people: ControllerUsers) -> list[TraceJob]:
     """All jobs, in order of submission; `base` is the trace's zero in microseconds since 1970."""
-    rows = Rows(workload)
+    rows = JobRows(workload)
     rows.labels["queue"] = [_find_partition(name, site) for name in rows.labels["queue"]]
     return [_make_job(rows, row, site, dialect, base, people) for row in range(len(workload))]
 
@@ -171,12 +171,12 @@ def make_jobs(workload: Workload, site: Site, dialect: Dialect, base: int, peopl
 _TASK = re.compile(r"(.+)_(\d+)")
 
 
-def group_arrays(jobs: Iterable[Job], largest: int) -> list[list[Job]]:
+def group_arrays(jobs: Iterable[TraceJob], largest: int) -> list[list[TraceJob]]:
     """Jobs that were submitted together: `12_1`, `12_2`, ... alike but for their run times are one array.
 
     An array's tasks have numbers below `largest`, the site's MaxArraySize; what is no array stands alone.
     """
-    groups: list[list[Job]] = []
+    groups: list[list[TraceJob]] = []
     last: Any = None
     for job in jobs:
         match = _TASK.fullmatch(job.request["name"])
@@ -190,7 +190,7 @@ def group_arrays(jobs: Iterable[Job], largest: int) -> list[list[Job]]:
     return groups
 
 
-def task_of(job: Job) -> int:
+def task_of(job: TraceJob) -> int:
     """The number of a task in its array."""
     return int(job.request["name"].rpartition("_")[2])
 
@@ -206,7 +206,7 @@ def _find_partition(queue: str, site: Site) -> str:
     return ",".join(dict.fromkeys(names))
 
 
-def _make_job(rows: Rows, row: int, site: Site, dialect: Dialect, base: int, people: People) -> Job:
+def _make_job(rows: JobRows, row: int, site: Site, dialect: Dialect, base: int, people: ControllerUsers) -> TraceJob:
     run, begin, cancel, submit = (rows.number(name, row) for name in ("run_time", "begin", "cancel", "submit"))
     request = {
         "name": rows.names[row] or str(rows.number("job_id", row)),
@@ -224,7 +224,7 @@ def _make_job(rows: Rows, row: int, site: Site, dialect: Dialect, base: int, peo
         **(_pooled(rows.number("cores", row)) if site.pool else _shape(rows, row, site)),
         **_resources(rows, row, site, dialect),
     }
-    return Job(
+    return TraceJob(
         row=row,
         label=rows.number("job_id", row),
         submit=base + submit,
@@ -243,7 +243,7 @@ def _selection(site: Site, dialect: Dialect) -> dict[str, int]:
     return {"select_plugin": dialect.SELECT_LINEAR if site.linear else dialect.SELECT_CONS_TRES}
 
 
-def _belonging(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, Any]:
+def _belonging(rows: JobRows, row: int, site: Site, dialect: Dialect) -> dict[str, Any]:
     """Where the job waits and who pays; what is not told is the site's default."""
     known = site.associations is not None
     queue = rows.label("queue", row) or site.queues.get("*")
@@ -266,7 +266,7 @@ def _pooled(cores: int) -> dict[str, int]:
     return {"tasks": cores, "min_cpus": cores, "cpus_per_task": 1, "min_nodes": cores, "max_nodes": cores}
 
 
-def _shape(rows: Rows, row: int, site: Site) -> dict[str, int]:
+def _shape(rows: JobRows, row: int, site: Site) -> dict[str, int]:
     """A number of cores anywhere, or so many nodes with the cores divided evenly over them."""
     cores, nodes, each = (rows.number(name, row) for name in ("cores", "nodes", "cores_per_node"))
     if nodes <= 0 and each <= 0 and site.even:
@@ -286,7 +286,7 @@ def _name_licences(text: str, site: Site) -> str:
     return ",".join(f"{names.get(name, name)}{colon}{count}" for name, colon, count in parts)
 
 
-def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, Any]:
+def _resources(rows: JobRows, row: int, site: Site, dialect: Dialect) -> dict[str, Any]:
     """Memory, GPUs and the rest where the site has them; elsewhere they are not asked for, as the record says."""
     wanted: dict[str, Any] = {}
     if site.counts_memory:
@@ -301,7 +301,7 @@ def _resources(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, 
     return wanted
 
 
-def _memory(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, int]:
+def _memory(rows: JobRows, row: int, site: Site, dialect: Dialect) -> dict[str, int]:
     """In megabytes, rounded up: on each node, or with each core."""
     total, node, core = (rows.number(name, row) for name in ("memory", "memory_per_node", "memory_per_core"))
     if node > 0:
@@ -315,7 +315,7 @@ def _memory(rows: Rows, row: int, site: Site, dialect: Dialect) -> dict[str, int
     return {"memory": dialect.MEMORY_PER_CPU | -(-core // MEGABYTE)}
 
 
-def _memory_of_own_nodes(rows: Rows, row: int, site: Site, core: int) -> dict[str, int]:
+def _memory_of_own_nodes(rows: JobRows, row: int, site: Site, core: int) -> dict[str, int]:
     """So many bytes with each core that the job asks for, on each of its nodes: memory with each core the controller
     would count for all cores of a node that is the job's own, and a scenario does not."""
     cores, nodes, each = (rows.number(name, row) for name in ("cores", "nodes", "cores_per_node"))
@@ -327,7 +327,7 @@ def _memory_of_own_nodes(rows: Rows, row: int, site: Site, core: int) -> dict[st
     return {"memory": -(-most * core // MEGABYTE), "tasks_per_node": most}
 
 
-def _count_nodes(rows: Rows, row: int, site: Site) -> int:
+def _count_nodes(rows: JobRows, row: int, site: Site) -> int:
     """The fewest nodes over which a job with GPUs can be divided evenly, as in a scenario; 0 for any other job."""
     cores, gpus = rows.number("cores", row), rows.number("gpus", row)
     if gpus <= 0 or rows.number("gpus_per_node", row) > 0:
@@ -343,7 +343,7 @@ _SCOPES = {"node": "tres_per_node", "job": "tres_per_job", "core": "tres_per_tas
 """What an amount of a generic resource is for; a task has one core."""
 
 
-def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
+def _generic(rows: JobRows, row: int, site: Site) -> dict[str, str]:
     """GPUs and other generic resources: those that the nodes have, or all of them at a strict site."""
     asked = [_gpus(rows, row, site)] if site.counts_gpus else []
     for text in (rows.label("resources", row) or "").split(","):
@@ -357,7 +357,7 @@ def _generic(rows: Rows, row: int, site: Site) -> dict[str, str]:
     return {scope: ",".join(parts) for scope, parts in wanted.items()}
 
 
-def _gpus(rows: Rows, row: int, site: Site) -> tuple[str, str, int]:
+def _gpus(rows: JobRows, row: int, site: Site) -> tuple[str, str, int]:
     total, node, nodes = (rows.number(name, row) for name in ("gpus", "gpus_per_node", "nodes"))
     if nodes <= 0 and site.even:
         nodes = _count_nodes(rows, row, site)

@@ -16,7 +16,7 @@ from walltime.core.errors import UnsupportedError
 from walltime.core.workload import Workload
 from walltime.slurm.conf.settings import split_words
 from walltime.slurm.site import Site
-from walltime.slurm.translate.submission import Job
+from walltime.slurm.translate.submission import TraceJob
 from walltime.workload.conditions.aware import Flows, find_flows
 
 NICE = 1 << 31
@@ -48,7 +48,7 @@ def prepare_aware(site: Site, workload: Workload) -> Site:
     return replace(site, settings=(f"PriorityFlags={','.join([*flags, ALWAYS])}", *kept))
 
 
-def set_nice(jobs: Sequence[Job], site: Site, workload: Workload) -> None:
+def set_nice(jobs: Sequence[TraceJob], site: Site, workload: Workload) -> None:
     """Take back what the sizes of tasks would add to the priority of their workflow, or take from it."""
     flows = find_flows(workload)
     settings = _settings(site)

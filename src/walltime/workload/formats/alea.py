@@ -50,7 +50,7 @@ _EPOCHS = 1_000_000_000  # seconds: later than this, a trace without a header co
 
 
 @dataclass(frozen=True)
-class Request:
+class NodeSpecification:
     """What a node specification asks for; `nodes` 0 where it does not say."""
 
     nodes: int = 0
@@ -145,7 +145,7 @@ class _Batch:
         self.constraint = np.full(self.size, MISSING, np.int32)
         self.parts = np.full(self.size, MISSING, np.int32)
 
-    def put(self, row: int, request: Request) -> bool:
+    def put(self, row: int, request: NodeSpecification) -> bool:
         """The shape of one job; a specification never gives it more nodes than it has cores. Whether it tells all of
         its cores."""
         cores = int(self.columns["cores"][row])
@@ -175,11 +175,11 @@ class _Batch:
 
 
 @lru_cache(maxsize=1 << 14)
-def parse_nodes(text: str) -> Request:
+def parse_nodes(text: str) -> NodeSpecification:
     """A node specification of Torque, as Alea's data sets have it; raises ValueError."""
     specification, *flags = text.split("#")
     if specification == "-1":
-        return Request()
+        return NodeSpecification()
     counts: list[tuple[int, int]] = []
     wanted: dict[str, None] = {}
     unused: dict[str, None] = dict.fromkeys(flag for flag in flags if flag != "excl")
@@ -200,11 +200,11 @@ def parse_nodes(text: str) -> Request:
     nodes, cores = sum(n for n, _ in counts), sum(n * c for n, c in counts)
     constraint = "&".join(wanted) or None
     parts = "+".join(f"{n}x{c}" for n, c in counts) if len({c for _, c in counts}) > 1 else None
-    return Request(nodes, cores, constraint, "excl" in flags, parts, tuple(unused))
+    return NodeSpecification(nodes, cores, constraint, "excl" in flags, parts, tuple(unused))
 
 
 @lru_cache(maxsize=1 << 14)
-def parse_shape(text: str) -> Request:
+def parse_shape(text: str) -> NodeSpecification:
     """A request of AleaNG, such as `normal:excl:4x16`; raises ValueError."""
     nodes = cores = 0
     exclusive = False
@@ -218,7 +218,7 @@ def parse_shape(text: str) -> Request:
             exclusive = True
         elif word not in ("all", "-1", ""):
             wanted[word] = None
-    return Request(nodes, cores, "&".join(wanted) or None, exclusive)
+    return NodeSpecification(nodes, cores, "&".join(wanted) or None, exclusive)
 
 
 def is_cluster(word: str) -> bool:

@@ -44,7 +44,7 @@ class Machines:
 
 
 @dataclass(frozen=True)
-class Queue:
+class AleaQueue:
     """A queue, the most cores that its jobs may use at once, and its priority; `number` is what a trace calls it."""
 
     number: str | None
@@ -107,14 +107,14 @@ def read_machines(path: str | Path) -> list[Machines]:
     return _some(found, path, "clusters")
 
 
-def read_queues(path: str | Path) -> list[Queue]:
+def read_queues(path: str | Path) -> list[AleaQueue]:
     """The queues of a `.queues` file; raises InputError with the line."""
-    found: list[Queue] = []
+    found: list[AleaQueue] = []
     for row in _rows(path, 3, 4):
         shift = int(row.has(3))
         number = str(row.whole(0, "number", 0)) if shift else None
         cores = row.whole(shift + 1, "limit of cores", 1)
-        found.append(Queue(number, row.text(shift), cores, row.whole(shift + 2, "priority", -_MOST)))
+        found.append(AleaQueue(number, row.text(shift), cores, row.whole(shift + 2, "priority", -_MOST)))
         row.refuse_twice("queue", [one.name for one in found])
         row.refuse_twice("number of a queue", [one.number for one in found if one.number is not None])
     return _some(found, path, "queues")

@@ -22,10 +22,10 @@ from walltime.core.workload import UNLIMITED, Workload, encode_labels, sort_by_s
 from walltime.workload.formats.batches import join_columns
 from walltime.workload.formats.blocks import Block, read_blocks
 from walltime.workload.formats.google import enumerate_rows
-from walltime.workload.formats.hosts import Host
+from walltime.workload.formats.hosts import ReferenceHost
 from walltime.workload.formats.spool import Spool
 
-HOST = Host(9600, 1_000_000)
+HOST = ReferenceHost(9600, 1_000_000)
 """A machine, where nothing is said: 96 cores of a hundred parts each, bytes that are millionths of its memory."""
 CPU_OF_A_HOST = 9600
 MEMORY_OF_A_HOST = 100
@@ -63,7 +63,7 @@ def find_table(path: str | Path, first: str) -> str | None:
 
 
 @reader
-def read_alibaba(path: str | Path, host: Host | None = None) -> Workload:
+def read_alibaba(path: str | Path, host: ReferenceHost | None = None) -> Workload:
     """All jobs of one of the tables."""
     trace = _Trace(path, host)
     if trace.table == "container_meta":
@@ -74,7 +74,7 @@ def read_alibaba(path: str | Path, host: Host | None = None) -> Workload:
     return trace.workload(join_columns(parts))
 
 
-def read_alibaba_batches(path: str | Path, rows: int, host: Host | None = None) -> Iterator[Workload]:
+def read_alibaba_batches(path: str | Path, rows: int, host: ReferenceHost | None = None) -> Iterator[Workload]:
     """The same in batches of about so many jobs, in bounded memory."""
     if rows < 1:
         raise InputError("a batch needs at least one job", value=rows)
@@ -90,7 +90,7 @@ def read_alibaba_batches(path: str | Path, rows: int, host: Host | None = None) 
 class _Trace:
     """The jobs of one table; what was left out is counted."""
 
-    def __init__(self, path: str | Path, host: Host | None) -> None:
+    def __init__(self, path: str | Path, host: ReferenceHost | None) -> None:
         self.path, self.host = path, host or HOST
         with reading(path) as file:
             first = file.stream.readline(_LONGEST).decode("utf-8", "replace")

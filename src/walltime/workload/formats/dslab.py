@@ -19,7 +19,7 @@ import numpy as np
 
 from walltime.core.errors import InputError
 from walltime.core.reading import reader, reading
-from walltime.core.source import KeyPath, Source, parse_source
+from walltime.core.source import KeyPath, SourceData, parse_source
 from walltime.core.time import LATEST, SECOND
 from walltime.core.workload import MISSING, UNLIMITED, Workload, encode_labels, sort_by_submission
 
@@ -77,13 +77,13 @@ def is_dslab(data: Any) -> bool:
     return isinstance(data, list) and bool(data) and isinstance(data[0], dict) and "resources" in data[0]
 
 
-def read_list(path: str | Path) -> Source:
+def read_list(path: str | Path) -> SourceData:
     """The list of a YAML or JSON file; a long one in JSON is read without its lines."""
     with reading(path) as file:
         text = file.text()
     if len(text) > _LONG and text.lstrip()[:1] == "[":
         with reading(path) as file:
-            source = Source(file.json(), str(path))
+            source = SourceData(file.json(), str(path))
     else:
         source = parse_source(text, str(path), _MOST_VALUES)
     if not isinstance(source.data, list):
@@ -95,7 +95,7 @@ def read_list(path: str | Path) -> Source:
 class _Item:
     """A mapping of the list: its values by key, each checked, with the line of one that is wrong."""
 
-    source: Source
+    source: SourceData
     index: int
     keys: tuple[str, ...]
     what: str

@@ -21,13 +21,13 @@ from walltime.core.time import LATEST
 from walltime.core.workload import MISSING, Workload
 from walltime.workload.formats.batches import join_columns
 from walltime.workload.formats.blocks import Block, read_blocks
-from walltime.workload.formats.hosts import Host
+from walltime.workload.formats.hosts import ReferenceHost
 from walltime.workload.formats.spool import Spool
 
 if TYPE_CHECKING:
     import polars as pl
 
-HOST = Host(1000, 1_000_000)
+HOST = ReferenceHost(1000, 1_000_000)
 """What the largest machine has, where nothing is said: cores that are thousandths of it, bytes that are millionths."""
 FILES, COLLECTIONS = "instance_events", "collection_events"
 NEEDED = ("time", "type", "collection_id", "instance_index")
@@ -52,7 +52,7 @@ def is_google(names: set[str]) -> bool:
 
 
 @reader
-def read_google(path: str | Path, host: Host | None = None, collections: str | Path | None = None) -> Workload:
+def read_google(path: str | Path, host: ReferenceHost | None = None, collections: str | Path | None = None) -> Workload:
     """All executions that ended; the events may be in any order."""
     trace = _Trace(path, host, collections, ordered=False)
     parts = list(trace.batches(1 << 30))
@@ -62,7 +62,7 @@ def read_google(path: str | Path, host: Host | None = None, collections: str | P
 
 
 def read_google_batches(
-    path: str | Path, rows: int, host: Host | None = None, collections: str | Path | None = None
+    path: str | Path, rows: int, host: ReferenceHost | None = None, collections: str | Path | None = None
 ) -> Iterator[Workload]:
     """The same in batches of about so many jobs, in bounded memory; the events have to be in order of time."""
     if rows < 1:
@@ -76,7 +76,9 @@ def read_google_batches(
 class _Trace:
     """The executions of a file, or of the files of a folder; what was left out is counted."""
 
-    def __init__(self, path: str | Path, host: Host | None, collections: str | Path | None, *, ordered: bool) -> None:
+    def __init__(
+        self, path: str | Path, host: ReferenceHost | None, collections: str | Path | None, *, ordered: bool
+    ) -> None:
         self.path, self.host, self.ordered = path, host or HOST, ordered
         self.files, beside = find_files(path)
         self.user_of, self.users = read_users(collections or beside)

@@ -23,7 +23,7 @@ _SLIGHT = 1e-9
 
 
 @dataclass(frozen=True)
-class Host:
+class ReferenceHost:
     """The machine that requests are shares of: its cores, and its memory in bytes."""
 
     cores: int
@@ -40,14 +40,14 @@ class Host:
         return np.where(known, amount, MISSING)
 
 
-def parse_host(text: str) -> Host:
+def parse_host(text: str) -> ReferenceHost:
     """CORESxMEMORY, such as 96x512G; raises InputError."""
     match = _SIZE.fullmatch(text)
     cores = int(match[1]) if match and len(match[1]) < 16 else 0
     memory = float(match[2]) * 1024 ** _UNITS[match[3].lower()] if match and len(match[2]) < 30 else 0.0
     if not 0 < cores <= _MOST_CORES or not 1 <= memory <= _MOST_MEMORY:
         raise InputError("a host is CORESxMEMORY, such as 96x512G", value=text)
-    return Host(cores, round(memory))
+    return ReferenceHost(cores, round(memory))
 
 
 _ADD, _UPDATE = ("1", "ADD"), ("3", "UPDATE")

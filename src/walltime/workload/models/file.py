@@ -26,14 +26,14 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Variable(Section):
+class BinnedDistribution(Section):
     """One of ScSF's distributions: the width of its bins, and [bin, count] pairs."""
 
     width: float = Field(gt=0)
     bins: list[tuple[int, int]] = Field(min_length=1)
 
 
-class Source(Section):
+class ModelSource(Section):
     """Where the model comes from."""
 
     log: str
@@ -100,7 +100,7 @@ class Others(Section):
     likeness: float = Field(default=0, ge=0, le=1)
 
 
-class Pool(Section):
+class RequestPool(Section):
     """Jobs that no user repeats: a table of requests with their numbers of jobs."""
 
     jobs: list[int] = Field(default_factory=list)
@@ -112,7 +112,7 @@ class Pool(Section):
     gpus: list[int] = Field(default_factory=list)
 
 
-class Outcome(Section):
+class RunTimeQuantiles(Section):
     """Run time / requested time of the jobs of one class: requests up to a bound, on up to so many cores.
 
     Where `requested_time` is None these are run times in seconds, of jobs that asked for nothing.
@@ -128,17 +128,17 @@ class ModelFile(Section):
 
     walltime_model: Literal[1] = 1
     kind: Literal["empirical"] = "empirical"
-    source: Source
+    source: ModelSource
     rates: Rates
-    variables: dict[str, Variable]
+    variables: dict[str, BinnedDistribution]
     rhythm: Rhythm
-    gaps: dict[str, Variable] = Field(default_factory=dict)
+    gaps: dict[str, BinnedDistribution] = Field(default_factory=dict)
     queues: list[str] = Field(default_factory=list)
     groups: int = 0
     users: list[User] = Field(default_factory=list)
     others: Others = Field(default_factory=Others)
-    pool: Pool = Field(default_factory=Pool)
-    outcomes: list[Outcome] = Field(default_factory=list)
+    pool: RequestPool = Field(default_factory=RequestPool)
+    outcomes: list[RunTimeQuantiles] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _consistent(self) -> ModelFile:

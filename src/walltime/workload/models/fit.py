@@ -19,7 +19,7 @@ from walltime.core.workload import UNLIMITED, Workload
 from walltime.workload.calendar import hour_of_week
 from walltime.workload.models.clean import Removal, clean
 from walltime.workload.models.distribution import Histogram, gap_quantiles
-from walltime.workload.models.file import HOURS, ModelFile, Rates, Rhythm, Source, Variable
+from walltime.workload.models.file import HOURS, BinnedDistribution, ModelFile, ModelSource, Rates, Rhythm
 from walltime.workload.models.sessions import Sheet, fit_sessions
 from walltime.workload.totals import with_totals
 
@@ -80,13 +80,13 @@ def fit_and_report(workload: Workload, options: FitOptions | None = None) -> tup
     return model, removals
 
 
-def _source(log: Workload, jobs: Workload, removals: list[Removal]) -> Source:
+def _source(log: Workload, jobs: Workload, removals: list[Removal]) -> ModelSource:
     submit = jobs.column("submit")
     first = None
     if log.origin.epoch is not None:
         moment = log.origin.epoch + int(submit[0]) / SECOND
         first = datetime.datetime.fromtimestamp(moment, datetime.UTC).isoformat(timespec="seconds")
-    return Source(
+    return ModelSource(
         log=log.source.replace("\\", "/").rpartition("/")[2] or "a table in memory",
         jobs=len(jobs),
         first=first,
@@ -110,17 +110,19 @@ def _rates(jobs: Workload) -> Rates:
     return Rates(jobs_per_day=per_day[0], core_hours_per_day=per_day[1], offered_load=load)
 
 
-def _variable(values: np.ndarray, width: float) -> Variable:
-    return Variable(width=width, bins=[(place, count) for place, count in Histogram.of(values, width).pairs()])
+def _variable(values: np.ndarray, width: float) -> BinnedDistribution:
+    return BinnedDistribution(
+        width=width, bins=[(place, count) for place, count in Histogram.of(values, width).pairs()]
+    )
 
 
-def _whole_seconds(gaps: np.ndarray) -> Variable:
+def _whole_seconds(gaps: np.ndarray) -> BinnedDistribution:
     """A bin for each whole second: logs know no other, and a gap of none is not a gap of one."""
     seconds, counts = np.unique(np.floor(gaps).astype(np.int64), return_counts=True)
-    return Variable(width=1.0, bins=list(zip(seconds.tolist(), counts.tolist(), strict=True)))
+    return BinnedDistribution(width=1.0, bins=list(zip(seconds.tolist(), counts.tolist(), strict=True)))
 
 
-def _variables(jobs: Workload, options: FitOptions) -> dict[str, Variable]:
+def _variables(jobs: Workload, options: FitOptions) -> dict[str, BinnedDistribution]:
     """ScSF's distributions; the run time's in the place of request and accuracy where no job has a request."""
     gaps = np.diff(jobs.column("submit")) / SECOND
     kept = gaps[gaps <= options.longest_gap]

@@ -9,7 +9,7 @@ import numpy as np
 
 from walltime.core.time import SECOND
 from walltime.core.workload import MISSING, Workload
-from walltime.workload.models.file import Others, Outcome, Pool, Template, User
+from walltime.workload.models.file import Others, RequestPool, RunTimeQuantiles, Template, User
 from walltime.workload.users.sessions import begin_sessions, sort_by_user
 
 POINTS = 26
@@ -284,18 +284,18 @@ def _user_groups(sheet: Sheet) -> dict[int, int | None]:
     return {int(user): _label(group) for user, group in zip(users, groups, strict=True)}
 
 
-def _pool(sheet: Sheet, rows: np.ndarray, repeats: _Repeats) -> Pool:
+def _pool(sheet: Sheet, rows: np.ndarray, repeats: _Repeats) -> RequestPool:
     """The requests of all jobs that no user repeats; of many rare ones that are alike, one stands for all."""
     places = np.flatnonzero(rows)
     if not len(places):
-        return Pool()
+        return RequestPool()
     values = {name: sheet.column(name, places) for name in ("cores", "requested_time", "queue", "memory", "gpus")}
     code, first = _combine(list(values.values()))
     chosen, counts = _shorten(np.bincount(code), values["cores"][first], values["requested_time"][first])
     followed = np.bincount(code, repeats.followed[places])
     again = np.bincount(code, repeats.repeated[places]) / np.maximum(followed, 1)
     table = {name: column[first[chosen]].tolist() for name, column in values.items()}
-    return Pool(
+    return RequestPool(
         jobs=counts.tolist(),
         repeat=[round(float(value), 4) for value in again[chosen]],
         cores=table["cores"],
@@ -325,7 +325,7 @@ def _shorten(counts: np.ndarray, cores: np.ndarray, request: np.ndarray) -> tupl
     return np.append(order[:half], rare[(starts + ends - 1) // 2]), np.append(counts[order[:half]], total[used])
 
 
-def _outcomes(sheet: Sheet, rows: np.ndarray) -> list[Outcome]:
+def _outcomes(sheet: Sheet, rows: np.ndarray) -> list[RunTimeQuantiles]:
     """Quantiles of outcomes by class of request and size; a class with few jobs takes those of all sizes, then all."""
     places = np.flatnonzero(rows)
     if not len(places):
@@ -343,6 +343,8 @@ def _outcomes(sheet: Sheet, rows: np.ndarray) -> list[Outcome]:
             alike = wider if np.count_nonzero(alike) < _FEWEST else alike
         bound = REQUEST_CLASSES[length] if length < len(REQUEST_CLASSES) else None
         found.append(
-            Outcome(requested_time=bound, cores=SIZE_CLASSES[size], quantiles=_quantiles(outcome[alike], CLASS_POINTS))
+            RunTimeQuantiles(
+                requested_time=bound, cores=SIZE_CLASSES[size], quantiles=_quantiles(outcome[alike], CLASS_POINTS)
+            )
         )
     return found

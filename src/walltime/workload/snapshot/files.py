@@ -14,7 +14,7 @@ from walltime.core.errors import InputError
 from walltime.core.reading import Reading, reader, reading
 from walltime.core.time import parse_duration
 from walltime.workload.snapshot.squeue import read_json, read_squeue
-from walltime.workload.snapshot.system import Snapshot, Standing, read_time
+from walltime.workload.snapshot.system import Snapshot, SystemJob, read_time
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +43,7 @@ def _read_table(target: Path, zone: str | None) -> Snapshot:
         return Snapshot(tuple(_table_jobs(file, table, zone)), {}, str(target))
 
 
-def _table_jobs(file: Reading, table: pl.DataFrame, zone: str | None) -> Iterator[Standing]:
+def _table_jobs(file: Reading, table: pl.DataFrame, zone: str | None) -> Iterator[SystemJob]:
     needed = [name for name in ("cores", "requested_time", "submit") if name not in table.columns]
     if needed:
         raise InputError(f"the table has no column {needed[0]}", choices=table.columns)
@@ -54,14 +54,14 @@ def _table_jobs(file: Reading, table: pl.DataFrame, zone: str | None) -> Iterato
 _AMOUNTS = ("gpus", "gpus_per_node", "memory", "memory_per_node")
 
 
-def _table_job(row: dict[str, Any], number: int, zone: str | None) -> Standing:
+def _table_job(row: dict[str, Any], number: int, zone: str | None) -> SystemJob:
     start = row.get("started")
     start = None if start is None or start == "" else read_time(start, zone)
     limit = row["requested_time"]
     amounts: dict[str, Any] = {name: int(row[name]) for name in _AMOUNTS if row.get(name) is not None}
     if row["cores"] is None or row["submit"] is None:
         raise InputError("a job without cores or without its submission")
-    return Standing(
+    return SystemJob(
         str(row.get("name") or row.get("job_id") or number - 1),
         start is not None,
         int(row["cores"]),

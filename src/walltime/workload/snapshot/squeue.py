@@ -22,7 +22,7 @@ from walltime.core.reading import Reading, boundary
 from walltime.core.time import SECOND, parse_duration
 from walltime.core.workload import UNLIMITED
 from walltime.workload.formats.sacct.fields import count_gpus, read_licences
-from walltime.workload.snapshot.system import Snapshot, Standing, read_time
+from walltime.workload.snapshot.system import Snapshot, SystemJob, read_time
 
 HEADINGS = {
     "JOBID": "id",
@@ -143,7 +143,7 @@ def _plausible(row: dict[str | None, str]) -> bool:
 
 def _collect(rows: Iterator[tuple[int | None, dict[str, str]]] | Any, target: Path, zone: str | None) -> Snapshot:
     """The jobs that the rows stand for; jobs that are left out are counted."""
-    jobs: list[Standing] = []
+    jobs: list[SystemJob] = []
     skipped: dict[str, int] = {}
     place = Reading(target)
     for place.line, row in rows:
@@ -162,7 +162,7 @@ def _state(text: str) -> str:
     return next((state for state in STATES if len(upper) > 6 and state.startswith(upper)), upper)
 
 
-def _job(row: dict[str, str], zone: str | None) -> tuple[Standing | None, str | None]:
+def _job(row: dict[str, str], zone: str | None) -> tuple[SystemJob | None, str | None]:
     """The job that a line tells (a pending array is many), or why it is left out."""
     if not row["id"]:
         raise InputError("a job without an id")
@@ -178,7 +178,7 @@ def _job(row: dict[str, str], zone: str | None) -> tuple[Standing | None, str | 
     if not running and reason == BEGIN and start is None:
         return None, "waiting for a begin time that is not told"
     nodes = _number(row.get("nodes"))
-    one = Standing(
+    one = SystemJob(
         row["id"],
         running,
         _number(row.get("cores")) or nodes or 1,
@@ -237,7 +237,7 @@ def _memory(text: str) -> int | None:
     return round(float(match[1]) * (1 << 10 * ("KMGTP".index(match[2] or "M") + 1)))
 
 
-def _spread(one: Standing, room: int) -> list[Standing]:
+def _spread(one: SystemJob, room: int) -> list[SystemJob]:
     """A pending array `12_[3-5,7%2]` as its tasks, for which there is so much room."""
     match = _ARRAY.fullmatch(one.name)
     if match is None:
@@ -269,16 +269,16 @@ def _spread(one: Standing, room: int) -> list[Standing]:
     return [replace(one, name=f"{match[1]}_{task}", array=array) for task in tasks]
 
 
-def _join_parts(jobs: list[Standing], skipped: dict[str, int]) -> list[Standing]:
+def _join_parts(jobs: list[SystemJob], skipped: dict[str, int]) -> list[SystemJob]:
     """The jobs with one for the waiting parts (`12+0`, `12+1`) of each heterogeneous job, which start together.
 
     Parts that run have started, each on its own nodes. Waiting ones whose nodes differ are left out and counted.
     """
-    parts: dict[str, list[Standing]] = {}
+    parts: dict[str, list[SystemJob]] = {}
     for job in jobs:
         if not job.running and (match := _PART.fullmatch(job.name)):
             parts.setdefault(match[1], []).append(job)
-    made: list[Standing] = []
+    made: list[SystemJob] = []
     for job in jobs:
         number = job.name.partition("+")[0]
         if job.running or number not in parts or job not in parts[number]:
@@ -300,12 +300,12 @@ def _join_parts(jobs: list[Standing], skipped: dict[str, int]) -> list[Standing]
     return made
 
 
-def _alike(parts: list[Standing]) -> bool:
+def _alike(parts: list[SystemJob]) -> bool:
     """Whether nodes of all parts have as many cores, in one queue."""
     return len({(one.cores / one.nodes if one.nodes else None, one.queue) for one in parts}) == 1
 
 
-def _bind(jobs: list[Standing]) -> list[Standing]:
+def _bind(jobs: list[SystemJob]) -> list[SystemJob]:
     """Tasks that run count for the limit of their array, which squeue tells with those that wait."""
     limits = {job.array.partition("%")[0]: job.array for job in jobs if job.array is not None}
     return [replace(job, array=limits.get(job.name.partition("_")[0])) if "_" in job.name else job for job in jobs]

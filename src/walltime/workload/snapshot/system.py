@@ -13,7 +13,7 @@ _LATEST = LATEST / SECOND
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemJob:
     """One job of the system, times in seconds since 1970 or on the table's own clock; None where not known."""
 
     name: str
@@ -52,7 +52,7 @@ class Standing:
 class Snapshot:
     """The jobs of a system at one moment, and what was left out, in counts by reason."""
 
-    jobs: tuple[Standing, ...]
+    jobs: tuple[SystemJob, ...]
     skipped: dict[str, int]
     source: str
 

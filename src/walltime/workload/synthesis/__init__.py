@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from walltime.workload.synthesis.machine import Plan, generate_workload, synthesize
+    from walltime.workload.synthesis.machine import SynthesisPlan, generate_workload, synthesize
 
-__all__ = ["Plan", "generate_workload", "synthesize"]
+__all__ = ["SynthesisPlan", "generate_workload", "synthesize"]
 
 
 def __getattr__(name: str) -> Any:  # imported when first used: most runs make no jobs

@@ -35,7 +35,7 @@ class Trigger(Protocol):
 
 
 @dataclass(frozen=True)
-class Periodic:
+class PeriodicTrigger:
     """Once every so many seconds."""
 
     every: float
@@ -49,7 +49,7 @@ class Periodic:
 
 
 @dataclass(frozen=True)
-class Alarm:
+class AlarmTrigger:
     """At the given times after the start."""
 
     at: Sequence[float]
@@ -86,7 +86,7 @@ class Realarm:
 
 
 @dataclass(frozen=True)
-class Random:
+class RandomTrigger:
     """A Poisson process with so many seconds between insertions in the mean."""
 
     mean: float

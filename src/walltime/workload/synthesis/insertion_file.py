@@ -16,7 +16,15 @@ from walltime.core.reading import Reading, boundary, reader
 from walltime.core.source import read_source
 from walltime.core.time import parse_duration, seconds
 from walltime.workload.formats.workflows import read_workflow
-from walltime.workload.synthesis.insertion import Alarm, Insertion, Periodic, Random, Realarm, Trigger, check_job
+from walltime.workload.synthesis.insertion import (
+    AlarmTrigger,
+    Insertion,
+    PeriodicTrigger,
+    RandomTrigger,
+    Realarm,
+    Trigger,
+    check_job,
+)
 from walltime.workload.synthesis.workflow_mix import Mix
 from walltime.workload.workflow import Workflow
 
@@ -120,7 +128,8 @@ def _parse_trigger(value: Any, name: str) -> Trigger:
         for key, item in given.items()
     }
     try:
-        return {"periodic": Periodic, "alarm": Alarm, "realarm": Realarm, "random": Random}[kind](**read)  # type: ignore
+        classes = {"periodic": PeriodicTrigger, "alarm": AlarmTrigger, "realarm": Realarm, "random": RandomTrigger}
+        return classes[kind](**read)  # type: ignore
     except TypeError:
         raise InputError(f"insertion {name}: the trigger {kind} needs", value=", ".join(wanted)) from None
 

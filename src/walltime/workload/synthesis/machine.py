@@ -38,7 +38,7 @@ _TRIAL = 20_000  # jobs drawn to learn how much work one is
 
 
 @dataclass(frozen=True)
-class Plan:
+class SynthesisPlan:
     """What to make; durations in seconds, loads as shares of the machine."""
 
     cores: int
@@ -110,7 +110,8 @@ class Plan:
 def generate_workload(model: JobModel | ModelFile | str | Path, *, cores: int, days: float, **plan: Any) -> Workload:
     """Jobs from a model: a published one's name, a model file, what `fit_model` returned, or a JobModel of one's own.
 
-    `plan` are the other fields of `Plan`: load or pressure, seed, stabilization (seconds), fill (hours), insertions...
+    `plan` are the other fields of `SynthesisPlan`: load or pressure, seed, stabilization (seconds), fill (hours),
+    insertions...
     A seed may be a text; `start` a date such as `2024-03-01`, or with a time.
 
     >>> jobs = generate_workload("lublin", cores=128, days=2, load=0.7, seed=1)
@@ -125,13 +126,13 @@ def generate_workload(model: JobModel | ModelFile | str | Path, *, cores: int, d
     elif isinstance(model, ModelFile):
         model = FittedModel(model)
     for name in plan:
-        if name not in Plan.__dataclass_fields__:
-            raise InputError("generate: no such parameter", value=name, choices=Plan.__dataclass_fields__)
+        if name not in SynthesisPlan.__dataclass_fields__:
+            raise InputError("generate: no such parameter", value=name, choices=SynthesisPlan.__dataclass_fields__)
     given = {"estimates": "tsafrir" if published else "model"} | plan
     given["seed"] = read_seed(given.get("seed", 0))
     if isinstance(given.get("start"), str):
         given["start"] = parse_date(given["start"])
-    return synthesize(model, Plan(cores=cores, days=days, **given))
+    return synthesize(model, SynthesisPlan(cores=cores, days=days, **given))
 
 
 def parse_date(text: str) -> float:
@@ -143,7 +144,7 @@ def parse_date(text: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
 
 
-def synthesize(model: JobModel, plan: Plan) -> Workload:
+def synthesize(model: JobModel, plan: SynthesisPlan) -> Workload:
     """The workload; the same model and plan give the same jobs, another seed gives others of the same statistics.
 
     `notes` tell the phases, the load and pressure, and what was added and dropped for them.
@@ -161,7 +162,7 @@ def synthesize(model: JobModel, plan: Plan) -> Workload:
     return workload.replace(workload.columns, notes=notes | _loads(workload, plan, offset))
 
 
-def _draw(model: JobModel, plan: Plan) -> tuple[Sample, dict[str, Any]]:
+def _draw(model: JobModel, plan: SynthesisPlan) -> tuple[Sample, dict[str, Any]]:
     """Ordinary jobs over stabilization and experiment, at the wanted load where there is one."""
     wanted = plan.load if plan.pressure is None else plan.pressure[0]
     if wanted is None:
@@ -178,7 +179,7 @@ def _draw(model: JobModel, plan: Plan) -> tuple[Sample, dict[str, Any]]:
     return _control(model, plan, drawn, _Spare(model, plan).draw(max(1000, round(rate * plan.span) // 2)))
 
 
-def _draw_from(model: JobModel, plan: Plan, rate: float) -> Sample:
+def _draw_from(model: JobModel, plan: SynthesisPlan, rate: float) -> Sample:
     """The model's own jobs, `rate` a second; its clock begins on a Monday, and those before the start are cut."""
     count = max(1, round(rate * (plan.lead + plan.span)))
     drawn = model.draw(count, plan.lead + plan.span, plan.cores, plan.seed, "jobs")
@@ -192,7 +193,7 @@ def _draw_from(model: JobModel, plan: Plan, rate: float) -> Sample:
 class _Spare:
     """Jobs of the model that may be added, in random order, as many as are asked for."""
 
-    def __init__(self, model: JobModel, plan: Plan) -> None:
+    def __init__(self, model: JobModel, plan: SynthesisPlan) -> None:
         self.model = model
         self.plan = plan
         self.parts: list[Sample] = []
@@ -218,7 +219,7 @@ class _Spare:
         return Sample({name: values[:count] for name, values in columns.items()}, self.parts[0].labels)
 
 
-def _press(model: JobModel, plan: Plan, jobs: Sample) -> tuple[Sample, dict[str, Any]]:
+def _press(model: JobModel, plan: SynthesisPlan, jobs: Sample) -> tuple[Sample, dict[str, Any]]:
     """The jobs under ScSF's pressure: those that are added come together with the one at which they are missing."""
     assert plan.pressure is not None
     spare = _Spare(model, plan)
@@ -239,7 +240,7 @@ def _check_size(jobs: float) -> None:
         )
 
 
-def _control(model: JobModel, plan: Plan, jobs: Sample, spare: Sample) -> tuple[Sample, dict[str, Any]]:
+def _control(model: JobModel, plan: SynthesisPlan, jobs: Sample, spare: Sample) -> tuple[Sample, dict[str, Any]]:
     """Holds the pressure in its band, then brings each phase to its load."""
     assert plan.load is not None
     edges = [0.0, *([plan.stabilization] if plan.stabilization else []), plan.span]
@@ -259,7 +260,7 @@ def _control(model: JobModel, plan: Plan, jobs: Sample, spare: Sample) -> tuple[
 
 
 def _settle(
-    jobs: Sample, spare: Sample, plan: Plan, begin: float, end: float, place: int, notes: dict[str, Any]
+    jobs: Sample, spare: Sample, plan: SynthesisPlan, begin: float, end: float, place: int, notes: dict[str, Any]
 ) -> tuple[Sample, Sample]:
     """One phase's sum of work brought to its load; added jobs come together with jobs that are there already."""
     assert plan.load is not None
@@ -281,7 +282,7 @@ def _settle(
     return join([jobs.take(np.flatnonzero(kept)), more]), spare.take(np.flatnonzero(unused))
 
 
-def _give_requests(sample: Sample, plan: Plan, notes: dict[str, Any]) -> Sample:
+def _give_requests(sample: Sample, plan: SynthesisPlan, notes: dict[str, Any]) -> Sample:
     columns = dict(sample.columns)
     if plan.estimates == "none":
         columns.pop("requested_time", None)
@@ -292,7 +293,7 @@ def _give_requests(sample: Sample, plan: Plan, notes: dict[str, Any]) -> Sample:
     return Sample(columns, sample.labels)
 
 
-def _insert(plan: Plan) -> list[dict[str, Any]]:
+def _insert(plan: SynthesisPlan) -> list[dict[str, Any]]:
     rows = []
     for insertion in plan.insertions:
         if isinstance(insertion, Mix):
@@ -305,7 +306,7 @@ def _insert(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _assemble(
-    model: JobModel, plan: Plan, fill: Sample, sample: Sample, inserted: list[dict[str, Any]], offset: float
+    model: JobModel, plan: SynthesisPlan, fill: Sample, sample: Sample, inserted: list[dict[str, Any]], offset: float
 ) -> tuple[Workload, np.ndarray]:
     """One table of all jobs, the clock of which begins with the fill; and which of them were not inserted."""
     shift = round(offset * SECOND)
@@ -342,7 +343,7 @@ def _assemble(
     return workload, ordinary
 
 
-def _add_workflows(workload: Workload, plan: Plan, ordinary: np.ndarray) -> Workload:
+def _add_workflows(workload: Workload, plan: SynthesisPlan, ordinary: np.ndarray) -> Workload:
     """The workload with the mixes of workflows; where one is a share, only ordinary jobs make room for it."""
     mixes = [insertion for insertion in plan.insertions if isinstance(insertion, Mix)]
     if not mixes:
@@ -358,7 +359,7 @@ def _rows_to_columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _loads(workload: Workload, plan: Plan, offset: float) -> dict[str, Any]:
+def _loads(workload: Workload, plan: SynthesisPlan, offset: float) -> dict[str, Any]:
     """Offered load of each phase, and the highest and lowest pressure after the first day."""
     phase, submit = workload.column("phase"), workload.column("submit") / SECOND
     work = workload.column("cores") * (workload.column("run_time") / SECOND)

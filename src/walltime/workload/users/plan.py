@@ -57,7 +57,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
-class Plan:
+class UserPlan:
     """All that the closed loop needs. Times in microseconds, on the workload's clock.
 
     The jobs of batch `b` are `rows[first[b]:first[b + 1]]`, each `offset` after the batch begins. `ready` is when a
@@ -81,7 +81,7 @@ class Plan:
     sessions: Sessions = field(default_factory=lambda: Sessions(_NONE, _NONE, _NONE))
 
 
-def make_plan(acts: Acts, presence: Presence, waits: Waits | None = None, sessions: Sessions | None = None) -> Plan:
+def make_plan(acts: Acts, presence: Presence, waits: Waits | None = None, sessions: Sessions | None = None) -> UserPlan:
     """The plan of a log's users: they wait as inferred or as `waits` says, in the recorded or the given sessions."""
     given = infer_waits(acts) if waits is None else waits
     count = len(acts)
@@ -90,7 +90,7 @@ def make_plan(acts: Acts, presence: Presence, waits: Waits | None = None, sessio
     np.cumsum(np.bincount(given.source, minlength=count), out=heard[1:])
     pending = np.bincount(given.target, minlength=count)
     submit = acts.workload.column("submit")[acts.order]
-    return Plan(
+    return UserPlan(
         rows=np.ascontiguousarray(acts.order, np.int64),
         offset=submit - np.repeat(acts.start, acts.sizes),
         first=acts.first.astype(np.int64),

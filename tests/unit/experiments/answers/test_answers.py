@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from walltime.core.errors import InputError
-from walltime.experiments.answers.conditions import Condition
+from walltime.experiments.answers.conditions import FigureCondition
 from walltime.experiments.answers.losers import Nobody, judge_groups, tell_losers
 from walltime.experiments.answers.points import Points
 from walltime.experiments.answers.sides import Side, find_sides, judge
@@ -16,15 +16,15 @@ from walltime.experiments.store import Store
 
 
 def test_conditions_as_people_write_them():
-    one = Condition.parse("p95_wait of queue gpu < 4h")
+    one = FigureCondition.parse("p95_wait of queue gpu < 4h")
     assert (one.figure, one.group, one.below, one.bound) == ("p95_wait", ("queue", "gpu"), True, 14_400.0)
-    assert Condition.parse("utilization_window>=80%").bound == 0.8
-    assert not Condition.parse("utilization_window>=80%").below
-    share = Condition.parse("core_seconds > 99% of present")
+    assert FigureCondition.parse("utilization_window>=80%").bound == 0.8
+    assert not FigureCondition.parse("utilization_window>=80%").below
+    share = FigureCondition.parse("core_seconds > 99% of present")
     assert (share.relative, share.bound) == (True, 0.99)
     for text in ("mean_wait", "mean_wait of quee gpu < 4h", "mean_wait < 4x", "mean_wait < 90% of then"):
         with pytest.raises(InputError):
-            Condition.parse(text)
+            FigureCondition.parse(text)
 
 
 def test_values_are_exact():

@@ -8,7 +8,7 @@ import pytest
 
 from walltime.core.errors import InputError
 from walltime.experiments.answers.choices import Choice, find_present, name_setting
-from walltime.experiments.answers.conditions import Condition
+from walltime.experiments.answers.conditions import FigureCondition
 from walltime.experiments.answers.losers import Nobody
 from walltime.experiments.answers.points import Points
 from walltime.experiments.answers.proposals import Proposals
@@ -151,7 +151,7 @@ def test_a_front_of_two_objectives_under_a_constraint(scenario, tmp_path):
     wish = Wish(
         [Choice.parse("cluster.cores=16..64:4"), Choice.parse("policy=fcfs,easy")],
         [Objective.parse("mean_wait"), Objective.parse("utilization_window", least=False)],
-        [Condition.parse("mean_wait < 100% of present")],
+        [FigureCondition.parse("mean_wait < 100% of present")],
     )
     with (
         Store(tmp_path / "store", create=True) as store,

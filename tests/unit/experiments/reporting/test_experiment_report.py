@@ -18,12 +18,12 @@ from walltime.analysis.charts.grids import draw_curves, draw_map
 from walltime.analysis.noise import estimate
 from walltime.core.errors import InputError
 from walltime.experiments.leases import Leases
-from walltime.experiments.planning import Plan
-from walltime.experiments.reporting.contents import Contents
+from walltime.experiments.planning import ExperimentPlan
+from walltime.experiments.reporting.contents import ReportContents
 from walltime.experiments.reporting.page import make_page
 from walltime.experiments.reporting.pairs import find_pairs
 from walltime.experiments.store import Store
-from walltime.experiments.tasks import Outcome
+from walltime.experiments.tasks import TaskOutcome
 
 EVIL = "<script>window.hacked=1</script>"
 POLICIES = ("fcfs", "easy", EVIL)
@@ -53,7 +53,7 @@ def group_table(policy: str, load: float, seed: int) -> bytes:
 def store(tmp_path):
     experiment = make(grid=GRID, repetitions=6, keep={"groups": ["user"]})
     with Store(tmp_path / "store", create=True) as opened:
-        plan = Plan(experiment)
+        plan = ExperimentPlan(experiment)
         number = opened.register(experiment, plan.specifications())
         leases = Leases(opened)
         keys = {run: one.cell.labels for one in plan.specifications() for _, run in one.runs}
@@ -62,14 +62,14 @@ def store(tmp_path):
             policy, load = keys[task.digest]["policy"], float(keys[task.digest]["load"])
             figures = {"mean_wait": wait(policy, load, task.seed), "utilization_window": load, "special": 7.0 * load}
             files = {"by_user.parquet": group_table(policy, load, task.seed)}
-            outcomes.append(Outcome(task, figures=figures, files=files, result="0" * 64, host="here"))
+            outcomes.append(TaskOutcome(task, figures=figures, files=files, result="0" * 64, host="here"))
         leases.finish(outcomes)
         leases.close()
         yield opened
 
 
 def test_maps_and_curves_have_the_means_and_intervals_of_the_cells(store):
-    contents = Contents(store, "small")
+    contents = ReportContents(store, "small")
     grid = contents.grid("mean_wait")
     (panel,) = draw_map(grid).panels
     assert (panel.x.label, panel.x.categories) == ("load", ("0.5", "0.7", "0.9"))
@@ -92,7 +92,7 @@ def test_maps_and_curves_have_the_means_and_intervals_of_the_cells(store):
 
 
 def test_any_two_cells_are_judged_with_the_groups_that_gain_and_lose(store):
-    contents = Contents(store, "small")
+    contents = ReportContents(store, "small")
     pairs, total = find_pairs(contents)
     assert len(pairs) == total == 9 * 8 // 2
     names = [cell.name for cell in contents.cells]
@@ -145,12 +145,12 @@ def test_the_same_in_python(store, tmp_path):
 def test_an_experiment_without_runs_or_axes(tmp_path):
     with Store(tmp_path / "store", create=True) as store:
         experiment = make(repetitions=2)
-        number = store.register(experiment, Plan(experiment).specifications())
+        number = store.register(experiment, ExperimentPlan(experiment).specifications())
         with pytest.raises(InputError, match="no run of the experiment is done"):
             make_page(store, "small")
         leases = Leases(store)
         leases.finish(
-            [Outcome(task, figures={"mean_wait": 1.0}, result="0", host="") for task in leases.take(number, 9)]
+            [TaskOutcome(task, figures={"mean_wait": 1.0}, result="0", host="") for task in leases.take(number, 9)]
         )
         leases.close()
         page = make_page(store, "small")

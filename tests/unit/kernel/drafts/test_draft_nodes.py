@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from walltime.cluster.requests import Request
+from walltime.cluster.requests import NodeRequest
 from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER
 from walltime.kernel.drafts import draft_nodes
@@ -20,7 +20,7 @@ from walltime.policies.optimise.annealing import Annealing
 from walltime.policies.optimise.neighbourhoods import Neighbourhoods
 from walltime.policies.optimise.search import GapSearch, RandomSearch
 from walltime.policy import registry
-from walltime.policy.optimise import People, Random
+from walltime.policy.optimise import RandomNumbers, UserTotals
 from walltime.scenario import Part
 
 NEVER_TABLED, TABLED_AT_ONCE = 0, 1 << 30
@@ -56,7 +56,7 @@ class Site:
         """One more job: it runs, or is promised a start."""
         each = (rng.randint(1, 8 - 2 * mixed), rng.randint(0, 12 * scale))
         count, length = rng.randint(1, max(1, nodes // 2) if mixed else nodes), rng.randint(1, 30)
-        request = Request(each[0] * count, count, each, exclusive=mixed and rng.random() < 0.2)
+        request = NodeRequest(each[0] * count, count, each, exclusive=mixed and rng.random() < 0.2)
         slot = self.jobs.add(0, 0, length, each[0] * count)
         self.jobs.estimate[slot], self.jobs.user[slot] = length, rng.randrange(3)
         self.jobs.shape[slot] = self.ledger.intern(request, rng.choice(sets))
@@ -212,7 +212,7 @@ def test_nothing_half_done_stays_on_the_nodes() -> None:
         return float(plan.start.sum())
 
     with pytest.raises(PolicyError, match="fails_late failed: ValueError: late"):
-        RandomSearch({fails_late: 1}).improve(drafts[0], People())
+        RandomSearch({fails_late: 1}).improve(drafts[0], UserTotals())
     assert drafts[0].tabled
     drafts[0].close()
     assert sites[0].has() == before
@@ -224,8 +224,8 @@ def test_searches_find_the_same_with_a_table(make: Any) -> None:
         sites, drafts = make_two(seed)
         for draft in drafts:
             search = make({"wait": 1, "utilization": 1}, rounds=80)
-            search.random = Random(seed, "here")
-            search.improve(draft, People())
+            search.random = RandomNumbers(seed, "here")
+            search.improve(draft, UserTotals())
         assert drafts[0].starts().tolist() == drafts[1].starts().tolist()
         assert drafts[0].commit() == drafts[1].commit()
         assert sites[0].has() == sites[1].has()

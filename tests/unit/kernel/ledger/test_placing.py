@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from walltime.cluster.nodes import FULL_SPEED
-from walltime.cluster.requests import Request
+from walltime.cluster.requests import NodeRequest
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER
 from walltime.kernel.hardware import Hardware
@@ -27,7 +27,7 @@ def add_job(ledger: ResourceLedger, cores: int, nodes: int = 0) -> int:
     jobs: Any = ledger.jobs
     slot = int(jobs.add(0, 10, 10, cores))
     each = -(-cores // nodes) if nodes else 1
-    jobs.shape[slot] = ledger.intern(Request(cores, nodes, (each,)), 0)
+    jobs.shape[slot] = ledger.intern(NodeRequest(cores, nodes, (each,)), 0)
     return slot
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from walltime.cluster.requests import Request
+from walltime.cluster.requests import NodeRequest
 from walltime.core.errors import EngineError, PolicyError
 from walltime.core.time import NEVER
 from walltime.kernel.hardware import Hardware
@@ -29,7 +29,7 @@ class Site:
     def add(self, cores: int, nodes: int, *rest: int, estimate: int = 10, node_set: int = 0, **options: Any) -> int:
         each = (-(-cores // nodes) if nodes else 1, *rest)
         slot = int(self.jobs.add(0, estimate, estimate, cores))
-        self.jobs.shape[slot] = self.ledger.intern(Request(cores, nodes, each, **options), node_set)
+        self.jobs.shape[slot] = self.ledger.intern(NodeRequest(cores, nodes, each, **options), node_set)
         return slot
 
     def start(self, slot: int) -> list[tuple[int, int]]:

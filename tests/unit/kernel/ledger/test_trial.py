@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from walltime.cluster.requests import Request
+from walltime.cluster.requests import NodeRequest
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable, add_blocker
 from walltime.kernel.ledger.cores import CoreLedger
@@ -40,7 +40,7 @@ class Machine:
     def add(self, cores: int, estimate: int) -> int:
         slot = int(self.jobs.add(0, estimate, estimate, cores))
         if isinstance(self.ledger, ResourceLedger):
-            self.jobs.shape[slot] = self.ledger.intern(Request(cores, 0, (1,)), 0)
+            self.jobs.shape[slot] = self.ledger.intern(NodeRequest(cores, 0, (1,)), 0)
         return slot
 
     def answers(self) -> list[tuple[bool, int]]:

@@ -10,11 +10,11 @@ import walltime
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import Origin, Workload
-from walltime.kernel.usage import HalfLife, Steps, blunt
+from walltime.kernel.usage import HalfLife, SteppedUsage, blunt
 from walltime.policies.fairshare.resets import next_reset
 from walltime.policies.fairshare.samples import round_to_digits
 from walltime.policies.fairshare.settings import read_settings
-from walltime.policies.fairshare.tree import Tree
+from walltime.policies.fairshare.tree import ShareTree
 from walltime.policies.order.fairshare import FairShareOrder
 
 HOUR = 3600 * SECOND
@@ -72,7 +72,7 @@ def test_without_a_half_life_nothing_is_forgotten_until_a_reset():
 
 
 def test_alea_forgets_in_steps_and_charges_in_advance():
-    usage = Steps(0.75, 48 * HOUR, True)
+    usage = SteppedUsage(0.75, 48 * HOUR, True)
     who = usage.add()
     run(usage, who, 0, 10.0, 0, None, limit=3600 * SECOND)
     assert usage.read(who, 0, 0) == 36_000  # all that it may use, at once
@@ -86,7 +86,7 @@ def test_alea_forgets_in_steps_and_charges_in_advance():
 @pytest.mark.parametrize("order", ["stop, start", "start, stop"])
 def test_an_end_takes_a_brief_charge_away_but_not_that_of_a_start_at_its_instant(order):
     """Job 0 starts at 0, job 1 at 10 as job 0 ends: 10 and 2 core-seconds are used by 12, and 50 more may be."""
-    usage = Steps(0.5, HOUR, False, 1, 5 * SECOND)
+    usage = SteppedUsage(0.5, HOUR, False, 1, 5 * SECOND)
     usage.add()
     run(usage, 0, 0, 1.0, 0, None, limit=100 * SECOND)
     assert usage.read(0, 0, 2 * SECOND) == 102
@@ -101,7 +101,7 @@ def test_an_end_takes_a_brief_charge_away_but_not_that_of_a_start_at_its_instant
 
 def test_a_job_of_no_length_leaves_no_brief_charge():
     """Job 0 starts and ends at 10, beside job 1, which starts then, too: 50 core-seconds may be used, and 2 are."""
-    usage = Steps(0.5, HOUR, False, 1, 5 * SECOND)
+    usage = SteppedUsage(0.5, HOUR, False, 1, 5 * SECOND)
     usage.add()
     run(usage, 0, 0, 1.0, 10 * SECOND, None, limit=100 * SECOND)
     run(usage, 0, 1, 1.0, 10 * SECOND, None, limit=50 * SECOND)
@@ -111,7 +111,7 @@ def test_a_job_of_no_length_leaves_no_brief_charge():
 
 
 def test_alea_without_temporary_charges_counts_what_has_been_used_so_far():
-    usage = Steps(0.5, 48 * HOUR, False)
+    usage = SteppedUsage(0.5, 48 * HOUR, False)
     who = usage.add()
     run(usage, who, 0, 10.0, 0, None, limit=3600 * SECOND)
     run(usage, who, 1, 1.0, 100 * SECOND, 300 * SECOND, limit=3600 * SECOND)
@@ -120,7 +120,7 @@ def test_alea_without_temporary_charges_counts_what_has_been_used_so_far():
 
 
 def test_alea_with_a_brief_charge_adds_what_may_be_used_for_a_while_after_a_start():
-    usage = Steps(0.5, 48 * HOUR, False, brief=SECOND)
+    usage = SteppedUsage(0.5, 48 * HOUR, False, brief=SECOND)
     who, other = usage.add(), usage.add()
     run(usage, who, 0, 10.0, 0, None, limit=3600 * SECOND)
     assert usage.read(who, 0, 0) == 36_000
@@ -151,7 +151,7 @@ def test_sums_of_rates_come_back_to_nothing():
 
 def tree_of(shares, uses):
     """A tree from {name: (parent, shares)} and a ledger with the uses of its leaves, by name."""
-    usage, tree, nodes = HalfLife(0), Tree(1), {None: 0}
+    usage, tree, nodes = HalfLife(0), ShareTree(1), {None: 0}
     for name, (parent, given) in shares.items():
         leaf = usage.add() if name in uses else -1
         nodes[name] = tree.add(nodes[parent], given, leaf)

@@ -14,7 +14,7 @@ from planning import make_ledger, make_plan
 from walltime.core.errors import InputError, PolicyError
 from walltime.core.time import SECOND
 from walltime.kernel.jobs import JobTable
-from walltime.policy.optimise import Operator, People, Random, tolerated_wait
+from walltime.policy.optimise import Operator, RandomNumbers, UserTotals, tolerated_wait
 from walltime.policy.registry import build
 from walltime.scenario import Part
 
@@ -32,13 +32,13 @@ def objective(name, **parameters):
 
 def optimiser(name, **parameters):
     made = build("optimise", Part(name=name, parameters=parameters))
-    made.random = Random(7, "test")
+    made.random = RandomNumbers(7, "test")
     return made
 
 
 def measure(name, draft, **parameters):
     judge = objective(name, **parameters)
-    judge.know(People())
+    judge.know(UserTotals())
     return judge.measure(draft)
 
 
@@ -93,7 +93,7 @@ def test_an_objective_is_its_formula_also_after_moves(name):
         search = optimiser(
             "gap-search", objectives={name: 1}, operators={"gap": 1, "sequence": 1, "user": 1}, rounds=200
         )
-        search.improve(draft, People())
+        search.improve(draft, UserTotals())
         found = by_hand(name, planned, draft.starts())
         assert measure(name, draft) == pytest.approx(found, rel=1e-9, abs=1e-9)
 
@@ -134,7 +134,7 @@ def test_no_plan_becomes_worse(name, accept):
         wanted = objectives[seed % 3]
         draft = make_plan(seed, jobs=2 + 3 * seed, cores=8, unit=SECOND * 60).open()
         before = {key: measure(key, draft) for key in wanted}
-        optimiser(name, objectives=wanted, accept=accept, rounds=150).improve(draft, People())
+        optimiser(name, objectives=wanted, accept=accept, rounds=150).improve(draft, UserTotals())
         after = {key: measure(key, draft) for key in wanted}
         if accept == "pareto":
             assert all(after[key] <= before[key] for key in wanted)
@@ -168,7 +168,7 @@ def test_on_small_plans_they_come_near_the_best_there_is(name):
         planned = make_plan(seed, jobs=6, cores=6, unit=SECOND * 60)
         best = best_by_trying_everything(seed, "wait")
         draft = planned.open()
-        optimiser(name, objectives={"wait": 1}, rounds=300).improve(draft, People())
+        optimiser(name, objectives={"wait": 1}, rounds=300).improve(draft, UserTotals())
         found = measure("wait", draft)
         assert found >= best - 1e-9
         far.append(found / best - 1)
@@ -184,7 +184,7 @@ def test_short_jobs_go_first_where_waits_count():
         planned.promise(1, length * SECOND)
     draft = planned.open()
     assert (draft.starts() / SECOND).tolist() == [5, 105, 106, 107]
-    optimiser("neighbourhoods", objectives={"wait": 1}, rounds=24).improve(draft, People())
+    optimiser("neighbourhoods", objectives={"wait": 1}, rounds=24).improve(draft, UserTotals())
     assert sorted((draft.starts() / SECOND).tolist()) == [5, 6, 7, 8]
     assert draft.starts()[0] == 8 * SECOND
 
@@ -199,7 +199,7 @@ def test_a_machine_that_goes_away_for_good_is_planned_up_to_then(name):
     planned.jobs.estimate[blocker] = 1 << 61
     planned.ledger.hold(blocker, 11 * SECOND)
     draft = planned.open()
-    optimiser(name, objectives={"wait": 1}, rounds=60).improve(draft, People())
+    optimiser(name, objectives={"wait": 1}, rounds=60).improve(draft, UserTotals())
     assert sorted((draft.starts() / SECOND).tolist()) == [0, 1, 6]
     assert min(free for _, free in draft.steps()) >= 0
 
@@ -207,10 +207,10 @@ def test_a_machine_that_goes_away_for_good_is_planned_up_to_then(name):
 def test_the_budget_is_a_number_of_evaluations():
     for name in OPTIMISERS:
         search = optimiser(name, objectives={"wait": 1}, rounds=77)
-        search.improve(make_plan(1, jobs=20, cores=6).open(), People())
+        search.improve(make_plan(1, jobs=20, cores=6).open(), UserTotals())
         assert search.evaluations == 77, name
     search = optimiser("tabu", objectives={"wait": 1})
-    search.improve(make_plan(1, jobs=20, cores=6).open(), People())
+    search.improve(make_plan(1, jobs=20, cores=6).open(), UserTotals())
     assert search.evaluations == 80
 
 
@@ -239,10 +239,12 @@ def test_objectives_and_operators_of_ones_own():
     planned = make_plan(2, jobs=10, cores=6, unit=SECOND)
     draft = planned.open()
     before = draft.starts().sum()
-    optimiser("gap-search", objectives={last_first: 1}, operators={Backwards: 1}, rounds=50).improve(draft, People())
+    optimiser("gap-search", objectives={last_first: 1}, operators={Backwards: 1}, rounds=50).improve(
+        draft, UserTotals()
+    )
     assert draft.starts().sum() > before
     with pytest.raises(PolicyError, match="left a job out of the plan"):
-        optimiser("gap-search", operators={Loses: 1}).improve(draft, People())
+        optimiser("gap-search", operators={Loses: 1}).improve(draft, UserTotals())
 
 
 JOBS = {"submit": [0] * 6, "cores": [3, 3, 2, 1, 2, 3], "run_time": [30, 40, 50, 5, 5, 5], "requested_time": [60] * 6}
@@ -286,7 +288,7 @@ def test_nothing_half_done_stays_in_the_plan():
         return float(plan.start.sum())
 
     with pytest.raises(PolicyError, match="fails_late failed: ValueError: late"):
-        optimiser("gap-search", objectives={fails_late: 1}).improve(draft, People())
+        optimiser("gap-search", objectives={fails_late: 1}).improve(draft, UserTotals())
     draft.close()
     assert planned.ledger.plan.steps() == steps
 
@@ -366,7 +368,7 @@ def test_fairness_counts_what_a_job_has_used_once_it_has_ended():
     jobs = JobTable()
     slot = jobs.add(0, 0, 100 * SECOND, 4)
     jobs.estimate[slot], jobs.user[slot], jobs.first_start[slot] = 1000 * SECOND, 0, 50 * SECOND
-    people, draft = People(), make_plan(3, jobs=4, cores=4).open()
+    people, draft = UserTotals(), make_plan(3, jobs=4, cores=4).open()
     judge = objective("fairness")
     judge.know(people)
     empty = judge.measure(draft)

@@ -14,7 +14,7 @@ from walltime.core.time import SECOND
 from walltime.core.workload import Workload
 from walltime.policies.optimise.objectives import Wait
 from walltime.policy import registry
-from walltime.policy.optimise import People
+from walltime.policy.optimise import UserTotals
 from walltime.scenario import Part
 
 
@@ -49,7 +49,7 @@ class TestSolved:
                 best = min(best, Wait().measure(draft))
             draft.close()
             draft = planned.open()
-            solver(objectives={"wait": 1}).improve(draft, People())
+            solver(objectives={"wait": 1}).improve(draft, UserTotals())
             assert Wait().measure(draft) == pytest.approx(best)
 
     @pytest.mark.parametrize("objective", ["wait", "response", "slowdown", "makespan", "tardiness", "missed-deadlines"])
@@ -58,7 +58,7 @@ class TestSolved:
             draft = make_plan(seed, jobs=25, cores=8, unit=60 * SECOND).open()
             part = registry.build("objective", Part(name=objective))
             before = part.measure(draft)
-            solver(objectives={objective: 1, "wait": 0.01}, limit=0.2).improve(draft, People())
+            solver(objectives={objective: 1, "wait": 0.01}, limit=0.2).improve(draft, UserTotals())
             after = part.measure(draft)
             assert draft.is_whole()
             assert after <= before * 1.05 + 1e-9

@@ -7,12 +7,12 @@ import pytest
 
 from walltime.core.errors import InputError
 from walltime.workload.formats import read, read_batches
-from walltime.workload.formats.alea import Request, parse_nodes, parse_shape
+from walltime.workload.formats.alea import NodeSpecification, parse_nodes, parse_shape
 from walltime.workload.formats.alea_files import (
+    AleaQueue,
     Failure,
     Machines,
     Owner,
-    Queue,
     find_beside,
     read_failures,
     read_machines,
@@ -45,21 +45,21 @@ def names(workload, column):
 @pytest.mark.parametrize(
     ("text", "request_"),
     [
-        ("1:ppn=12", Request(1, 12)),
-        ("8:ppn=8:x86_64:cl_zegox", Request(8, 64, "cl_zegox", unused=("x86_64",))),
-        ("1:ppn=64:x86_64:cl_zewura#excl", Request(1, 64, "cl_zewura", True, unused=("x86_64",))),
-        ("1:ppn=1+3:ppn=2", Request(4, 7, parts="1x1+3x2")),
-        ("1:ppn=8+1:ppn=1", Request(2, 9, parts="1x8+1x1")),
-        ("1:ppn=2+1:ppn=2", Request(2, 4)),
-        ("1:ppn=1:cl_a+1:ppn=8:cl_b", Request(2, 9, "cl_a&cl_b", parts="1x1+1x8")),
-        ("2:ppn=8:cl_zewura:cl_zewura", Request(2, 16, "cl_zewura")),
-        ("1:ppn=1:^cl_zewura", Request(1, 1, "^cl_zewura")),
-        ("1:ppn=1.5:brno", Request(1, 1, unused=("brno",))),
-        ("1:ppn=1cl_zewura", Request(1, 1, "cl_zewura")),
-        ("zewura19.cerit-sc.cz:ppn=12", Request(1, 12, unused=("zewura19.cerit-sc.cz",))),
-        ("1:^host1:ppn=24:mem=3gb", Request(1, 24, unused=("^host1", "mem=3gb"))),
-        ("2", Request(2, 2)),
-        ("-1", Request()),
+        ("1:ppn=12", NodeSpecification(1, 12)),
+        ("8:ppn=8:x86_64:cl_zegox", NodeSpecification(8, 64, "cl_zegox", unused=("x86_64",))),
+        ("1:ppn=64:x86_64:cl_zewura#excl", NodeSpecification(1, 64, "cl_zewura", True, unused=("x86_64",))),
+        ("1:ppn=1+3:ppn=2", NodeSpecification(4, 7, parts="1x1+3x2")),
+        ("1:ppn=8+1:ppn=1", NodeSpecification(2, 9, parts="1x8+1x1")),
+        ("1:ppn=2+1:ppn=2", NodeSpecification(2, 4)),
+        ("1:ppn=1:cl_a+1:ppn=8:cl_b", NodeSpecification(2, 9, "cl_a&cl_b", parts="1x1+1x8")),
+        ("2:ppn=8:cl_zewura:cl_zewura", NodeSpecification(2, 16, "cl_zewura")),
+        ("1:ppn=1:^cl_zewura", NodeSpecification(1, 1, "^cl_zewura")),
+        ("1:ppn=1.5:brno", NodeSpecification(1, 1, unused=("brno",))),
+        ("1:ppn=1cl_zewura", NodeSpecification(1, 1, "cl_zewura")),
+        ("zewura19.cerit-sc.cz:ppn=12", NodeSpecification(1, 12, unused=("zewura19.cerit-sc.cz",))),
+        ("1:^host1:ppn=24:mem=3gb", NodeSpecification(1, 24, unused=("^host1", "mem=3gb"))),
+        ("2", NodeSpecification(2, 2)),
+        ("-1", NodeSpecification()),
     ],
 )
 def test_a_node_specification(text, request_):
@@ -69,10 +69,10 @@ def test_a_node_specification(text, request_):
 @pytest.mark.parametrize(
     ("text", "request_"),
     [
-        ("all:excl:2x4", Request(2, 8, exclusive=True)),
-        ("normal:4x16", Request(4, 64, "normal")),
-        ("normal", Request(constraint="normal")),
-        ("all", Request()),
+        ("all:excl:2x4", NodeSpecification(2, 8, exclusive=True)),
+        ("normal:4x16", NodeSpecification(4, 64, "normal")),
+        ("normal", NodeSpecification(constraint="normal")),
+        ("all", NodeSpecification()),
     ],
 )
 def test_a_request_of_aleang(text, request_):
@@ -211,9 +211,9 @@ def test_machines(tmp_path):
 def test_queues_users_and_groups(tmp_path):
     queues, users = tmp_path / "log.queues", tmp_path / "log.users"
     queues.write_text("short\t100\t5\nlong\t40\t-1\n")
-    assert read_queues(queues) == [Queue(None, "short", 100, 5), Queue(None, "long", 40, -1)]
+    assert read_queues(queues) == [AleaQueue(None, "short", 100, 5), AleaQueue(None, "long", 40, -1)]
     queues.write_text("; id name quota priority\n0\tfirst \t 500 \t 50\n")
-    assert read_queues(queues) == [Queue("0", "first", 500, 50)]
+    assert read_queues(queues) == [AleaQueue("0", "first", 500, 50)]
     users.write_text("0\tann\t2\t96\n12 bo 1 64\n")
     assert read_owners(users) == [Owner("0", "ann", 2, 96), Owner("12", "bo", 1, 64)]
 

@@ -15,9 +15,9 @@ from walltime.workload.formats import read, write
 from walltime.workload.generate import generate
 from walltime.workload.models import load_model
 from walltime.workload.models.fit import fit
-from walltime.workload.synthesis import Plan, generate_workload, synthesize
+from walltime.workload.synthesis import SynthesisPlan, generate_workload, synthesize
 from walltime.workload.synthesis.fill import fill_jobs
-from walltime.workload.synthesis.insertion import Alarm, Insertion, Periodic, Random, Realarm
+from walltime.workload.synthesis.insertion import AlarmTrigger, Insertion, PeriodicTrigger, RandomTrigger, Realarm
 from walltime.workload.synthesis.insertion_file import load_insertions
 from walltime.workload.synthesis.load_control import expected_time, hold, press, settle
 from walltime.workload.synthesis.workflow_mix import Mix
@@ -146,7 +146,7 @@ def test_the_rule_of_pressure_by_hand():
 def test_what_is_inserted_changes_no_other_job(model):
     plan = {"load": None, "pressure": (1.0, 1.05), "fill": 2.0, "days": 3}
     flow = Workflow.of("two", [Task("a", cores=8, run_time=600), Task("b", cores=2, run_time=60, needs=("a",))])
-    probe = Insertion(Periodic(3600.0), [{"cores": 1, "run_time": 60, "user": "probe"}])
+    probe = Insertion(PeriodicTrigger(3600.0), [{"cores": 1, "run_time": 60, "user": "probe"}])
     base = make(model, **plan)
     for insertions in ((probe,), (Mix([flow], "multi", every=7200.0),), (probe, Mix([flow], "single", every=7200.0))):
         cell = make(model, **plan, insertions=insertions)
@@ -225,20 +225,20 @@ def test_settling_hits_the_target():
 
 def test_triggers():
     random = np.random.default_rng(1)
-    assert list(Periodic(10.0, first=5.0).times(100, 130, random)) == [105, 115, 125]
-    assert list(Alarm([1.0, 7.0]).times(100, 130, random)) == [101, 107]
+    assert list(PeriodicTrigger(10.0, first=5.0).times(100, 130, random)) == [105, 115, 125]
+    assert list(AlarmTrigger([1.0, 7.0]).times(100, 130, random)) == [101, 107]
     assert list(Realarm(2.0, [5.0, 10.0]).times(0, 40, random)) == [2, 7, 17, 27, 37]
     stops = Realarm(1.0, lambda now, fired, random: None if fired == 3 else now)
     assert list(stops.times(0, 100, random)) == [1, 2, 4]
-    times = list(Random(10.0).times(0, 10_000, random))
+    times = list(RandomTrigger(10.0).times(0, 10_000, random))
     assert len(times) == pytest.approx(1000, abs=130)
     assert times == sorted(times)
 
 
 def test_inserted_jobs(model):
     jobs = [{"cores": 3, "run_time": 60, "user": "probe"}, {"cores": 5, "run_time": "2m", "requested_time": 180}]
-    turn = Insertion(Periodic(3600.0), jobs, name="turn")
-    choice = Insertion(Periodic(60.0), jobs, "weighted", [3.0, 1.0], "choice")
+    turn = Insertion(PeriodicTrigger(3600.0), jobs, name="turn")
+    choice = Insertion(PeriodicTrigger(60.0), jobs, "weighted", [3.0, 1.0], "choice")
     made = make(model, days=2, insertions=(turn,))
     mine = made.select(np.isin(made.column("cores"), [3, 5]) & (made.column("run_time") % (60 * SECOND) == 0))
     begin, end = made.notes["phases"]["experiment"]
@@ -318,7 +318,10 @@ def test_wrong_insertions_are_told(tmp_path, text, words):
         ({"largest_estimate": 7200.0}, "for estimates tsafrir"),
         ({"lod": 0.9}, "did you mean 'load'"),
         ({"load": 100, "days": 36_600, "cores": 10**9}, "more than"),
-        ({"insertions": (Insertion(Periodic(3600.0), [{"cores": 999, "run_time": 1}]),)}, "larger than the machine"),
+        (
+            {"insertions": (Insertion(PeriodicTrigger(3600.0), [{"cores": 999, "run_time": 1}]),)},
+            "larger than the machine",
+        ),
     ],
 )
 def test_wrong_plans_are_told(model, changes, words):
@@ -351,6 +354,6 @@ def test_a_model_of_ones_own():
             return Sample({"submit": submit, "cores": np.ones(jobs, np.int64),
                            "run_time": np.full(jobs, 60 * SECOND)})  # fmt: skip
 
-    jobs = synthesize(Metronome(), Plan(cores=4, days=1, stabilization=0.0))
+    jobs = synthesize(Metronome(), SynthesisPlan(cores=4, days=1, stabilization=0.0))
     assert len(jobs) == 1440
     assert load_model("lublin").title

@@ -44,7 +44,7 @@ class Role(enum.IntEnum):
     ALLOCATED_GRES = 24
 
 
-class Verdict(enum.IntEnum):
+class RecordVerdict(enum.IntEnum):
     """What becomes of a record: a reason not to count it, or how its job ended; and two answers of a reader."""
 
     BAD = -2
@@ -72,7 +72,7 @@ if not cython.compiled:
     (
         BAD, UNKNOWN, PENDING, RUNNING, PARTIAL, NO_SUBMIT, NO_RUN, NO_CORES, NO_LIMIT, ARRAY, MALFORMED, ENDED,
         CANCELLED,
-    ) = Verdict
+    ) = RecordVerdict
     # fmt: on
 
 ROLES = {

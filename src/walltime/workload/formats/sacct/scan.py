@@ -12,7 +12,7 @@ import numpy as np
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND
 from walltime.core.workload import UNLIMITED
-from walltime.workload.formats.sacct.fields import Fields, Role, Verdict, parse_licences, read_licences
+from walltime.workload.formats.sacct.fields import Fields, RecordVerdict, Role, parse_licences, read_licences
 
 if not cython.compiled:
     # fmt: off
@@ -24,7 +24,7 @@ if not cython.compiled:
     (
         BAD, UNKNOWN, PENDING, RUNNING, PARTIAL, NO_SUBMIT, NO_RUN, NO_CORES, NO_LIMIT, ARRAY, MALFORMED, ENDED,
         CANCELLED,
-    ) = Verdict
+    ) = RecordVerdict
     # fmt: on
 
 REASONS = (
@@ -38,7 +38,7 @@ REASONS = (
     "tasks of an array that never started",
     "malformed line",
 )
-"""Why a record is dropped, in the order of Verdict."""
+"""Why a record is dropped, in the order of RecordVerdict."""
 
 _TIMES_AND_INTEGERS = ("job_id", "submit", "run_time", "requested_time", "cores", "nodes", "memory", "gpus",
                        "begin", "cancel", "recorded_wait")  # fmt: skip
