@@ -79,8 +79,8 @@ class RealLink(ControllerLink):
         while self.now < until and self.served == served:
             self._pump_once(min(0.2, max(0.0, (until - self.now) / SECOND)))
 
-    def call(self, kind: int, body: bytes, user: int = 0) -> IncomingMessage:
-        call: Call = self.send(kind, body, user)
+    def call(self, msg_type: int, body: bytes, user: int = 0) -> IncomingMessage:
+        call: Call = self.send(msg_type, body, user)
         while call.answer is None:
             self._pump_once(0.2)
         return self.dialect.unpack(call.answer) if call.answer else IncomingMessage(0, b"", None, 0)
@@ -207,7 +207,7 @@ class Silent:
     """Stands for no node."""
 
     def answer(self, request: IncomingMessage) -> bytes:
-        raise AssertionError(f"a genuine node was to be asked ({request.kind})")
+        raise AssertionError(f"a genuine node was to be asked ({request.msg_type})")
 
 
 def submit_all(link: RealLink, jobs: Iterable[TraceJob]) -> list[int]:
@@ -216,7 +216,7 @@ def submit_all(link: RealLink, jobs: Iterable[TraceJob]) -> list[int]:
     for job in jobs:
         time.sleep(max(0.0, job.submit / SECOND - time.time()))
         answer = link.call(link.dialect.SUBMIT, link.dialect.job_description.pack(job.request))
-        if answer.kind != link.dialect.SUBMITTED:
+        if answer.msg_type != link.dialect.SUBMITTED:
             raise SystemExit(f"a job was refused ({link.dialect.read_return_code(answer.body)})")
         numbers.append(link.dialect.read_submission(answer.body)[0])
     return numbers

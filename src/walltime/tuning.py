@@ -167,11 +167,11 @@ def hourly_medians(result: Result | Record, begin: float, end: float) -> np.ndar
     found = np.full(max(1, int(-(-(end - begin) // _HOUR))), np.nan)
     order = np.argsort(hour[inside], kind="stable")
     hours, waits = hour[inside][order], wait[inside][order]
-    for place, (first, last) in enumerate(
+    for index, (first, last) in enumerate(
         zip(np.searchsorted(hours, range(len(found))), np.searchsorted(hours, range(1, len(found) + 1)), strict=True)
     ):
         if last > first:
-            found[place] = np.median(waits[first:last])
+            found[index] = np.median(waits[first:last])
     return found
 
 

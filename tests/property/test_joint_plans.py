@@ -132,7 +132,7 @@ class Everywhere(Operator):
 
     def apply(self, draft: Any, random: Any, job: int) -> None:
         free = [min(0, least_free(part)) for part in draft.parts if not hasattr(part, "ledger")]
-        others, before = draft.other_places(job), draft.start_of(job)
+        others, before = draft.other_options(job), draft.start_of(job)
         draft.take_out(job)
         if others and random.below(2):
             draft.move_to(job, random.below(others))

@@ -45,7 +45,7 @@ class OnNodes(Operator):
 
     def apply(self, draft: Any, random: Any, job: int) -> None:
         before = draft.start_of(job)
-        others = draft.other_places(job)
+        others = draft.other_options(job)
         draft.take_out(job)
         if others and random.below(2):
             draft.move_to(job, random.below(others))

@@ -103,9 +103,9 @@ def find_down(record: Record) -> dict[str, Held]:
 
 def _capped(held: Held, capacity: int) -> Held:
     """The same as intervals one after the other, never more than the capacity."""
-    times, place = np.unique(np.concatenate([held.start, held.end]), return_inverse=True)
+    times, index = np.unique(np.concatenate([held.start, held.end]), return_inverse=True)
     steps = np.zeros(len(times), np.int64)
-    np.add.at(steps, place, np.concatenate([held.cores, -held.cores]))
+    np.add.at(steps, index, np.concatenate([held.cores, -held.cores]))
     level = np.minimum(np.cumsum(steps), capacity)[:-1]
     return Held(times[:-1][level > 0], times[1:][level > 0], level[level > 0])
 

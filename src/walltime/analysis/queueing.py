@@ -72,9 +72,9 @@ def responses_priority(rates: list[float], service: float, preemptive: bool) -> 
     """
     _stable(sum(rates) * service)
     found, above = [], 0.0
-    for place, rate in enumerate(rates):
+    for index, rate in enumerate(rates):
         within = above + rate * service
-        remains = sum(rates[: place + 1] if preemptive else rates) * service * service  # work met: rate E[S^2] / 2
+        remains = sum(rates[: index + 1] if preemptive else rates) * service * service  # work met: rate E[S^2] / 2
         wait = remains / ((1 - above) * (1 - within))
         found.append(wait + (service / (1 - above) if preemptive else service))
         above = within

@@ -74,12 +74,12 @@ class Groups:
         """The interpolated quantile of each group, NaN for an empty one; fraction 1 is the maximum."""
         out = np.full(len(self.count), np.nan)
         full = self.count > 0
-        place = (self.count[full] - 1) * fraction
-        low = np.floor(place).astype(np.int64)
+        position = (self.count[full] - 1) * fraction
+        low = np.floor(position).astype(np.int64)
         high = np.minimum(low + 1, self.count[full] - 1)
         first = self.first[full]
         below, above = self.values[first + low], self.values[first + high]
-        out[full] = below + (above - below) * (place - low)
+        out[full] = below + (above - below) * (position - low)
         return out
 
 

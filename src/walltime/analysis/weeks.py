@@ -87,8 +87,8 @@ def each_week(record: Record) -> Iterator[tuple[int, Record]]:
 
 def share_weeks(weeks: np.ndarray, values: np.ndarray) -> np.ndarray:
     """What each week adds to the mean over all values, times the number of weeks: their mean is that mean."""
-    present, place = np.unique(weeks, return_inverse=True)
-    return np.bincount(place, values, len(present)) * len(present) / max(1, len(values))
+    present, index = np.unique(weeks, return_inverse=True)
+    return np.bincount(index, values, len(present)) * len(present) / max(1, len(values))
 
 
 def _share(weeks: np.ndarray, columns: list[np.ndarray]) -> list[np.ndarray]:

@@ -24,13 +24,13 @@ def expand(text: str) -> list[str]:
 def split(text: str) -> list[str]:
     """The items between the commas that stand outside of brackets."""
     items, depth, begin = [], 0, 0
-    for place, sign in enumerate(text + ","):
+    for index, sign in enumerate(text + ","):
         depth += (sign == "[") - (sign == "]")
         if depth not in (0, 1):
             raise InputError("brackets do not match in a list of nodes", value=text)
         if sign == "," and depth == 0:
-            items.append(text[begin:place].strip())
-            begin = place + 1
+            items.append(text[begin:index].strip())
+            begin = index + 1
     if depth:
         raise InputError("brackets do not match in a list of nodes", value=text)
     return [item for item in items if item]

@@ -164,9 +164,9 @@ class Tree(Network):
             return [self._ends[end - self.nodes]], [pairs[0][0] for pairs in self._switches[-1:]]
         links, switches = [self._up[0][end]], []
         for level in range(depth + 1):
-            place = self._above(end, level)
-            switches += [self._switches[level][place][0]] if self._switches else []
-            links += [self._up[level + 1][place]] if level < depth else []
+            index = self._above(end, level)
+            switches += [self._switches[level][index][0]] if self._switches else []
+            links += [self._up[level + 1][index]] if level < depth else []
         return links, switches
 
     def _above(self, node: int, depth: int) -> int:
@@ -269,20 +269,20 @@ class Graph(Network):
         self, source: str, target: str, names: Sequence[str], numbers: Mapping[str, tuple[Edge, tuple[int, int]]]
     ) -> None:
         """A route that the plan tells, both ways; the way back only where it is not told itself."""
-        place, links, back = source, [], []
+        vertex, links, back = source, [], []
         for name in names:
             if name not in numbers:
                 raise InputError("a route over a link that is none", value=name, file=self._plan.file, choices=numbers)
             edge, (first, second) = numbers[name]
-            if place not in (edge.first, edge.second):
-                what = f"a route from {source} to {target} comes to {place}, where the next link does not begin"
+            if vertex not in (edge.first, edge.second):
+                what = f"a route from {source} to {target} comes to {vertex}, where the next link does not begin"
                 raise InputError(what, value=name, file=self._plan.file)
-            onward = place == edge.first
+            onward = vertex == edge.first
             links.append(first if onward else second)
             back.append(second if onward else first)
-            place = edge.second if onward else edge.first
-        if place != target:
-            raise InputError(f"a route to {target} ends at {place}", value=list(names), file=self._plan.file)
+            vertex = edge.second if onward else edge.first
+        if vertex != target:
+            raise InputError(f"a route to {target} ends at {vertex}", value=list(names), file=self._plan.file)
         self._told[source, target] = tuple(links)
         self._told.setdefault((target, source), tuple(reversed(back)))
 
@@ -292,11 +292,11 @@ class Graph(Network):
             return self._told[start, goal]
         if start not in self._trees:
             self._trees[start] = self._search(start)
-        came, links, place = self._trees[start], [], goal
-        while place != start:
-            if place not in came:
+        came, links, vertex = self._trees[start], [], goal
+        while vertex != start:
+            if vertex not in came:
                 raise InputError(f"no way leads from {start} to {goal}", file=self._plan.file)
-            place, number = came[place]
+            vertex, number = came[vertex]
             links.append(number)
         return tuple(reversed(links))
 
@@ -305,20 +305,20 @@ class Graph(Network):
         return Link(sum(link.bandwidth for link in links), duplex=any(link.duplex for link in links))
 
     def _search(self, start: str) -> dict[str, tuple[str, int]]:
-        """From where, and over which link, the best way from `start` comes to each place."""
+        """From where, and over which link, the best way from `start` comes to each vertex."""
         best = {start: (0, 0.0)}
         came: dict[str, tuple[str, int]] = {}
         queue = [(0, 0.0, 0, start)]
         pushed = 0
         while queue:
-            hops, latency, _, place = heapq.heappop(queue)
-            if (hops, latency) > best[place]:
+            hops, latency, _, vertex = heapq.heappop(queue)
+            if (hops, latency) > best[vertex]:
                 continue
-            for other, number in self._beside[place]:
+            for other, number in self._beside[vertex]:
                 cost = (hops + 1, latency + self.links[number].latency)
                 if other not in best or cost < best[other]:
                     best[other] = cost
-                    came[other] = place, number
+                    came[other] = vertex, number
                     pushed += 1
                     heapq.heappush(queue, (*cost, pushed, other))
         return came

@@ -32,9 +32,9 @@ def digest(jobs: pl.DataFrame, allocations: pl.DataFrame) -> str:
     for title, table, schema in (("jobs", jobs, JOBS), ("allocations", allocations, ALLOCATIONS)):
         _add_text(state, title)
         _add_count(state, table.height)
-        for name, kind in schema.items():
+        for name, dtype in schema.items():
             _add_text(state, name)
-            _add_column(state, table[name], kind)
+            _add_column(state, table[name], dtype)
     return state.hexdigest()
 
 
@@ -56,7 +56,7 @@ def digest_workload(workload: Workload) -> str:
     return state.hexdigest()
 
 
-def _add_column(state: _Hash, series: pl.Series, kind: Any) -> None:
+def _add_column(state: _Hash, series: pl.Series, dtype: Any) -> None:
     """Which cells are empty, then the values with a fixed one in the empty cells."""
     missing = series.null_count()
     _add_count(state, missing)
@@ -64,12 +64,12 @@ def _add_column(state: _Hash, series: pl.Series, kind: Any) -> None:
         return
     if missing:
         state.update(np.packbits(series.is_null().to_numpy()).data)
-    if kind == pl.String:
+    if dtype == pl.String:
         _add_labels(state, series)
-    elif kind == pl.Boolean:
-        state.update(np.packbits(_filled(series, kind, False)).data)
-    elif kind == pl.Float64:
-        values = _filled(series, kind, 0.0)
+    elif dtype == pl.Boolean:
+        state.update(np.packbits(_filled(series, dtype, False)).data)
+    elif dtype == pl.Float64:
+        values = _filled(series, dtype, 0.0)
         if not _is_plain(values):
             values = values + 0.0  # -0.0 + 0.0 is 0.0
             values[np.isnan(values)] = np.nan  # one of the many bit patterns
@@ -84,10 +84,10 @@ def _is_plain(values: np.ndarray) -> bool:
     return not len(bits) or (bits.min() >= 0 and bits.max() <= _INFINITY)
 
 
-def _filled(series: pl.Series, kind: Any, value: Any) -> np.ndarray:
+def _filled(series: pl.Series, dtype: Any, value: Any) -> np.ndarray:
     """The values, with this one in the empty cells; what is not needed is not asked for, as each costs a small run."""
-    if series.dtype != kind:
-        series = series.cast(kind)
+    if series.dtype != dtype:
+        series = series.cast(dtype)
     return (series.fill_null(value) if series.null_count() else series).to_numpy()
 
 

@@ -43,7 +43,7 @@ class InputError(WalltimeError):
 
     def _message(self) -> str:
         file = None if self.file is None else _printable(self.file)
-        place = "" if file is None else f"{file}: " if self.line is None else f"{file}:{self.line}: "
+        where = "" if file is None else f"{file}: " if self.line is None else f"{file}:{self.line}: "
         value = "" if self.value is None else f": {_shown(self.value)}"
         hint = ""
         if self.choices:
@@ -52,7 +52,7 @@ class InputError(WalltimeError):
             hint = f"; did you mean {_shown(near[0])}?" if near else ""
             more = f", and {len(self.choices) - _MOST} more" if len(self.choices) > _MOST else ""
             hint += f" (choices: {', '.join(_cut(str(choice)) for choice in self.choices[:_MOST])}{more})"
-        return f"{place}{_cut(self.what, _LONGEST_MESSAGE)}{value}{hint}"
+        return f"{where}{_cut(self.what, _LONGEST_MESSAGE)}{value}{hint}"
 
 
 def _shown(value: object) -> str:

@@ -126,8 +126,8 @@ def import_target(target: str, label: str) -> Any:
     """
     module_name, _, attribute = target.partition(":")
     found: Any = _import_module(module_name, label)
-    for place, step in enumerate(attribute.split(".")):
-        if place and inspect.ismodule(found):
+    for index, step in enumerate(attribute.split(".")):
+        if index and inspect.ismodule(found):
             raise InputError(f"{label}: {found.__name__} is a module, which stands before the colon", value=target)
         if not hasattr(found, step):
             choices = [name for name in vars(found) if not name.startswith("_")] if hasattr(found, "__dict__") else []

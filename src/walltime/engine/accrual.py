@@ -23,7 +23,7 @@ class Accrual(Source):
         super().__init__()
         self.hears = Moment.MOVED
         self.counters = counters
-        self.bounds: dict[int, list[int]] = {}  # by kind of jobs: the counters that bound them, the deciding one first
+        self.bounds: dict[int, list[int]] = {}  # by set of counters: those that bound jobs, the deciding one first
         self.count: dict[int, int] = {}  # by counter: the jobs that accrue
         self.idle: dict[int, int] = {}  # jobs that wait and do not accrue: by slot, the order of entry
         self.lines: dict[int, list[tuple[int, int]]] = {}  # and by the counter that decides, in that order
@@ -50,10 +50,10 @@ class Accrual(Source):
                 self.count[counter] -= 1
             self._stir(counters)
 
-    def _bounds(self, kind: int) -> list[int]:
-        if kind not in self.bounds:
-            self.bounds[kind] = self.counters.accruing(kind)
-        return self.bounds[kind]
+    def _bounds(self, counter_set: int) -> list[int]:
+        if counter_set not in self.bounds:
+            self.bounds[counter_set] = self.counters.accruing(counter_set)
+        return self.bounds[counter_set]
 
     def _stir(self, counters: list[int]) -> None:
         self.stirred.update(counters)

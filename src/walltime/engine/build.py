@@ -431,14 +431,14 @@ def build_joint_plan(scenario: Scenario, wanted: Part | None) -> JointPlan | Non
     """What plans all clusters together, where that is wanted; by default jobs change cluster too."""
     if wanted is None:
         return None
-    place = scenario.place("broker.optimise")
+    where = scenario.place("broker.optimise")
     others = [one.scheduler.backfill.name for one in scenario.clusters if one.scheduler.backfill.name != "plan"]
     if len(scenario.clusters) - len(others) < 2:
         value = others[0] if others else None
-        raise InputError("broker.optimise is for several clusters with `backfill: plan`", value=value, **place)
+        raise InputError("broker.optimise is for several clusters with `backfill: plan`", value=value, **where)
     made = registry.build("optimise", wanted, "broker.optimise")
     if not isinstance(made, Search) or isinstance(made, Neighbourhoods):
-        raise InputError("broker.optimise takes an optimiser with operators", value=wanted.name, **place)
+        raise InputError("broker.optimise takes an optimiser with operators", value=wanted.name, **where)
     if "operators" not in wanted.parameters and wanted.instance is None:
         usual = {"cluster": 1} | dict(type(made).usual)
         named = Part(name=wanted.name, parameters=wanted.parameters | {"operators": usual})

@@ -9,7 +9,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.engine.brokering.assignments import Assignments  # noqa: F401 - as in cluster.pxd
 from walltime.engine.domain import Domain
 from walltime.engine.sources import Openings, Timers  # noqa: F401 - as in cluster.pxd
-from walltime.kernel.jobs import JobTable, QueuePlace
+from walltime.kernel.jobs import JobTable, QueuePosition
 from walltime.kernel.ledger.cores import CoreLedger, Ledger
 from walltime.kernel.ledger.forecast import Forecast
 from walltime.kernel.ledger.plan import PlanLedger
@@ -25,7 +25,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 if not cython.compiled:
     ARRIVAL, CAPACITY, ESTIMATE = Cause.ARRIVAL, Cause.CAPACITY, Cause.ESTIMATE
     LIMIT, ORDER, RELEASE, TIMER = Cause.LIMIT, Cause.ORDER, Cause.RELEASE, Cause.TIMER
-    OUTSIDE = QueuePlace.OUTSIDE
+    OUTSIDE = QueuePosition.OUTSIDE
     JobFields = object  # a copy of a job's fields, in C
 
 
@@ -661,7 +661,7 @@ class Cluster(ClusterView):
         now: cython.longlong = self.changes.now
         time: cython.longlong
         kept: JobFields
-        if jobs.at[slot].place != OUTSIDE and jobs.at[slot].cluster == self.index:
+        if jobs.at[slot].position != OUTSIDE and jobs.at[slot].cluster == self.index:
             return self.planned(jobs, slot, now)
         kept = jobs.at[slot]
         self.set_time(now)

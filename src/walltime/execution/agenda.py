@@ -28,11 +28,11 @@ class Agenda:
         self.tree = integers(2 * self.leaves)
         self.next = NEVER
         self.first = 0
-        place: cython.Py_ssize_t
-        for place in range(self.leaves):
-            self.tree[self.leaves + place] = place
-        for place in range(self.leaves - 1, 0, -1):
-            self.tree[place] = self.tree[2 * place]
+        index: cython.Py_ssize_t
+        for index in range(self.leaves):
+            self.tree[self.leaves + index] = index
+        for index in range(self.leaves - 1, 0, -1):
+            self.tree[index] = self.tree[2 * index]
 
     def set(self, number, time):
         """The number has its turn at that time; NEVER: not at all."""

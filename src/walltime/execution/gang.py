@@ -271,11 +271,11 @@ class Gang(Execution):
         if row.jobs:
             row.find_first(self.finish)
         else:
-            place: cython.Py_ssize_t = matrix.rows.index(row)
-            matrix.rows.pop(place)
-            if place < matrix.turn:
+            index: cython.Py_ssize_t = matrix.rows.index(row)
+            matrix.rows.pop(index)
+            if index < matrix.turn:
                 matrix.turn -= 1
-            elif place == matrix.turn:  # no job has the rest of its slot: the next row begins at once
+            elif index == matrix.turn:  # no job has the rest of its slot: the next row begins at once
                 matrix.began = matrix.at
                 matrix.turn = matrix.turn % len(matrix.rows) if matrix.rows else 0
         return matrix.foresee()

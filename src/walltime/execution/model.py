@@ -93,8 +93,8 @@ class Execution(Source):
         if sum([tasks for _, tasks in found]) <= left:
             return found
         evenly = []
-        for place, (node, _) in enumerate(found):
-            tasks = -(-left // (len(found) - place))
+        for index, (node, _) in enumerate(found):
+            tasks = -(-left // (len(found) - index))
             left -= tasks
             evenly.append((node, tasks))
         return evenly

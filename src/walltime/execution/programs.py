@@ -225,11 +225,11 @@ class Programs(Execution):
         text = self.profile_of(slot)
         if program.over or text is None:
             return None
-        place = program.standing()
+        where = program.standing()
         step = self.profiles.find(text)
-        if place is None and getattr(step, "file", None) is not None:
-            place = f"{step.file}:{step.line}"
-        return ("" if place is None else f"{place}: ") + f"job {program.label}, profile {program.profile}"
+        if where is None and getattr(step, "file", None) is not None:
+            where = f"{step.file}:{step.line}"
+        return ("" if where is None else f"{where}: ") + f"job {program.label}, profile {program.profile}"
 
     def left(self, slot, state):
         """A job that was stopped at its limit is told of, with where its program stood."""

@@ -216,7 +216,7 @@ class TimeShared(TaskExecution):
             if used < table.at[t].quantum:
                 table.at[t].quantum -= used
             else:  # for the order of the run queue: minus the time since it last went to the end, and how often it did
-                table.at[t].place = (used - table.at[t].quantum) // self.quantum[i]
+                table.at[t].position = (used - table.at[t].quantum) // self.quantum[i]
                 table.at[t].quantum = -((used - table.at[t].quantum) % self.quantum[i]) - 1
                 late = True
             if table.at[t].left == 0:
@@ -251,7 +251,7 @@ class TimeShared(TaskExecution):
         been there before, and so was behind the other, goes last."""
         x: cython.longlong = self.table.at[a].quantum
         y: cython.longlong = self.table.at[b].quantum
-        return x < 0 and (y >= 0 or x > y or (x == y and self.table.at[a].place > self.table.at[b].place))
+        return x < 0 and (y >= 0 or x > y or (x == y and self.table.at[a].position > self.table.at[b].position))
 
     # ---- one core
 
@@ -261,13 +261,13 @@ class TimeShared(TaskExecution):
         at: cython.longlong[::1] = self.run_queue.at
         first: cython.Py_ssize_t = self.run_queue.first[i]
         end: cython.Py_ssize_t = first + self.run_queue.length[i]
-        place: cython.Py_ssize_t = first
+        index: cython.Py_ssize_t = first
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
         turn: cython.longlong
-        while not self.wants(at[place]):
-            place += 1
-        t = at[place]
+        while not self.wants(at[index]):
+            index += 1
+        t = at[index]
         if table.at[t].running == 0:
             for k in range(first, end):
                 table.at[at[k]].running = 0
@@ -292,7 +292,7 @@ class TimeShared(TaskExecution):
             table.at[t].left -= turn
         if table.at[t].quantum == 0:
             table.at[t].quantum = self.quantum[i]
-            for k in range(place, end - 1):
+            for k in range(index, end - 1):
                 at[k] = at[k + 1]
             at[end - 1] = t
         return self.report_done(i, t) if table.at[t].left == 0 else 0
@@ -306,7 +306,7 @@ class TimeShared(TaskExecution):
         k: cython.Py_ssize_t
         t: cython.Py_ssize_t
         last: cython.Py_ssize_t = -1
-        place: cython.Py_ssize_t = first
+        index: cython.Py_ssize_t = first
         quantum: cython.longlong = self.quantum[i]
         rounds: cython.longlong = budget // turn // self.wanting[i]  # divided twice: the product may be too long
         for k in range(first, end):
@@ -331,11 +331,11 @@ class TimeShared(TaskExecution):
             t = at[k]
             if not self.wants(t):
                 last = k
-                while last > place:
+                while last > index:
                     at[last] = at[last - 1]
                     last -= 1
-                at[place] = t
-                place += 1
+                at[index] = t
+                index += 1
         return True
 
     def first_done(self, i):

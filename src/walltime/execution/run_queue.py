@@ -159,14 +159,14 @@ class RunQueuePlayer:
 
     def move_to_end(self):
         """A task that has used up its quantum goes to the end of the run queue, in the order of the run queue."""
-        place: cython.Py_ssize_t = 0
+        index: cython.Py_ssize_t = 0
         _looked: cython.Py_ssize_t
         for _looked in range(self.size):
-            if self.want[place] != NOTHING and self.slice[place] == 0:
-                self.slice[place] = self.quantum
-                self.move_back(place)
+            if self.want[index] != NOTHING and self.slice[index] == 0:
+                self.slice[index] = self.quantum
+                self.move_back(index)
             else:
-                place += 1
+                index += 1
         return 0
 
     def move_back(self, place):

@@ -113,16 +113,16 @@ class ProcessorSharing(TaskExecution):
     def rest(self, t):
         i: cython.Py_ssize_t = self.table.at[t].node
         if self.table.at[t].state == COMPUTE:
-            if self.table.at[t].place < 0:  # it has been reported, and shares no more
+            if self.table.at[t].position < 0:  # it has been reported, and shares no more
                 return 0
-            self.leave(i, self.table.at[t].place)
+            self.leave(i, self.table.at[t].position)
         self.sharers[i] -= 1
         return 0
 
     def remaining(self, t):
         left: cython.double
         whole: cython.longlong
-        if self.table.at[t].place < 0 or self.table.at[t].left >= ENDLESS:
+        if self.table.at[t].position < 0 or self.table.at[t].left >= ENDLESS:
             return self.table.at[t].left
         left = self.table.at[t].finish - self.virtual[self.table.at[t].node] - NOISE
         if left <= 0.0:
@@ -149,10 +149,10 @@ class ProcessorSharing(TaskExecution):
             if not self.before(t, other):
                 break
             at[first + k] = other
-            self.table.at[other].place = k
+            self.table.at[other].position = k
             k = p
         at[first + k] = t
-        self.table.at[t].place = k
+        self.table.at[t].position = k
         return 0
 
     def leave(self, i, k):
@@ -162,7 +162,7 @@ class ProcessorSharing(TaskExecution):
         n: cython.Py_ssize_t
         at: cython.longlong[::1] = self.heap.at
         first: cython.Py_ssize_t = self.heap.first[i]
-        self.table.at[at[first + k]].place = -1
+        self.table.at[at[first + k]].position = -1
         self.heap.length[i] -= 1
         n = self.heap.length[i]
         if k == n:
@@ -179,8 +179,8 @@ class ProcessorSharing(TaskExecution):
             if not self.before(at[first + c], t):
                 break
             at[first + k] = at[first + c]
-            self.table.at[at[first + k]].place = k
+            self.table.at[at[first + k]].position = k
             k = c
         at[first + k] = t
-        self.table.at[t].place = k
+        self.table.at[t].position = k
         return 0

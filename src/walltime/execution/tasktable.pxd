@@ -9,7 +9,7 @@ cdef packed struct TaskFields:
     long long sibling
     long long state
     long long left
-    long long place
+    long long position
     long long quantum
     long long over
     long long running

@@ -9,7 +9,7 @@ import numpy as np
 
 from walltime.kernel.arrays import doubled
 
-TASK = ("job", "node", "sibling", "state", "left", "place", "quantum", "over", "running")
+TASK = ("job", "node", "sibling", "state", "left", "position", "quantum", "over", "running")
 """As in TaskFields of tasktable.pxd, in its order; `finish`, the only one that is not whole, comes last."""
 
 COURSE = (
@@ -80,7 +80,7 @@ class TaskTable:
         self.at[t].sibling = self.course[job].first
         self.at[t].state = 0
         self.at[t].left = 0
-        self.at[t].place = -1
+        self.at[t].position = -1
         self.at[t].quantum = 0
         self.at[t].over = 0
         self.at[t].running = 0

@@ -61,7 +61,7 @@ class Range(Model):
         start, stop = (Fraction(str(value)) for value in (self.start, self.stop))
         if self.count is not None:
             step = (stop - start) / max(1, self.count - 1)
-            return [_plain(start + step * place) for place in range(self.count)]
+            return [_plain(start + step * index) for index in range(self.count)]
         found: list[Fraction] = []
         value = start
         while (value <= stop if stop >= start else value >= stop) and len(found) < MOST_VALUES:
@@ -132,7 +132,7 @@ class Axis(Model):
         elif isinstance(self.values, Mapping):
             yield from ((str(label), value, ("values", str(label))) for label, value in self.values.items())
         else:
-            yield from ((write_label(value), value, ("values", place)) for place, value in enumerate(self.values))
+            yield from ((write_label(value), value, ("values", index)) for index, value in enumerate(self.values))
 
 
 @dataclass(frozen=True)

@@ -83,10 +83,10 @@ def find_quantiles(low: np.ndarray, high: np.ndarray, count: np.ndarray) -> list
     found = []
     for share in QUANTILES:
         wanted = share * total[-1]
-        place = int(min(np.searchsorted(total, wanted), len(total) - 1))
-        within = (wanted - (total[place] - count[place])) / count[place]
-        zero = low[place] <= 0
-        found.append(0.0 if zero else float(low[place] * (high[place] / low[place]) ** within))
+        index = int(min(np.searchsorted(total, wanted), len(total) - 1))
+        within = (wanted - (total[index] - count[index])) / count[index]
+        zero = low[index] <= 0
+        found.append(0.0 if zero else float(low[index] * (high[index] / low[index]) ** within))
     return found
 
 

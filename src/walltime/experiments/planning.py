@@ -152,9 +152,9 @@ class ExperimentPlan:
         return InputError(f"{what}: {_without_place(error)}", value=error.value, choices=error.choices, **where)
 
     def _is_guilty(self, cell: Cell, level: Level, trial: Callable[[tuple[Level, ...]], None]) -> bool:
-        place = cell.levels.index(level)
-        before, after = cell.levels[:place], cell.levels[place + 1 :]
-        others: list[tuple[Level, ...]] = [(other,) for other in self.experiment.axes[place] if other != level]
+        index = cell.levels.index(level)
+        before, after = cell.levels[:index], cell.levels[index + 1 :]
+        others: list[tuple[Level, ...]] = [(other,) for other in self.experiment.axes[index] if other != level]
         for instead in [*others[:_MOST_TRIED], ()]:
             try:
                 trial((*before, *instead, *after))

@@ -107,7 +107,7 @@ class WorkerPool:
                 start_new_session=True,  # Ctrl-C is for the runner
             )
         theirs.close()
-        number = next(place for place in range(1, self.size + 2) if place not in {one.number for one in self.workers})
+        number = next(index for index in range(1, self.size + 2) if index not in {one.number for one in self.workers})
         worker = Worker(number, process, Connection(ours.detach()), log)
         with suppress(OSError):
             worker.connection.send((self.limits.memory, permissions()))

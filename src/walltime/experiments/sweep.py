@@ -161,7 +161,7 @@ def _spread(items: list[Any], count: int) -> list[Any]:
     """So many of the items, from the first to the last at even distances."""
     if len(items) <= count:
         return items
-    return [items[place * (len(items) - 1) // (count - 1)] for place in range(count)]
+    return [items[index * (len(items) - 1) // (count - 1)] for index in range(count)]
 
 
 def _try_out(tasks: list[Task], experiment: Experiment, workers: int) -> tuple[list[TaskOutcome], int]:

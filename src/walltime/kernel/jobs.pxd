@@ -28,7 +28,7 @@ cdef packed struct JobFields:
     long long cores
     long long estimate
     long long expected_end
-    long long place
+    long long position
     long long state
     long long holding
     # its course

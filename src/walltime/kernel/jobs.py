@@ -16,7 +16,7 @@ FIELDS = (
     "cores",
     "estimate",
     "expected_end",
-    "place",
+    "position",
     "state",
     "holding",
     "promise",
@@ -93,8 +93,8 @@ class Outcome(enum.IntEnum):
     RESIZED = 12  # it goes on with fewer nodes
 
 
-class QueuePlace(enum.IntEnum):
-    """Where a job stands in its queue: a negative number, or its place in the queue's tail."""
+class QueuePosition(enum.IntEnum):
+    """Where a job is in its queue: a negative number, or its position in the queue's tail."""
 
     LINE = -2
     OUTSIDE = -1
@@ -106,7 +106,7 @@ if not cython.compiled:
         return None
 
     FUTURE = State.FUTURE
-    OUTSIDE = QueuePlace.OUTSIDE
+    OUTSIDE = QueuePosition.OUTSIDE
 
 
 def time_for(work, speed):
@@ -294,7 +294,7 @@ class JobTable:
         self.at[s].backfilled = 0
         self.at[s].corrections = 0
         self.at[s].key = 0
-        self.at[s].place = OUTSIDE
+        self.at[s].position = OUTSIDE
         self.at[s].holding = 0
         self.at[s].promise = -1
         return s

@@ -23,7 +23,7 @@ class Outcome(enum.IntEnum):
     PREEMPTED = 11
     RESIZED = 12
 
-class QueuePlace(enum.IntEnum):
+class QueuePosition(enum.IntEnum):
     LINE = -2
     OUTSIDE = -1
 

@@ -35,8 +35,8 @@ cdef class Quotas:
     cdef readonly list kind_titles
     cdef CounterFields[::1] at
     cdef object table
-    # the counters of each kind of job: a stretch of `member`
-    cdef readonly Py_ssize_t kinds
+    # the counters of each set of counters: a stretch of `member`
+    cdef readonly Py_ssize_t counter_sets
     cdef long long[::1] first
     cdef long long[::1] member
     cdef Py_ssize_t members
@@ -49,17 +49,17 @@ cdef class Quotas:
     cdef bint admits(self, Py_ssize_t c, long long cores, long long gpus, long long memory, long long work) noexcept
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) noexcept
     cdef Py_ssize_t refuser_in(self, Py_ssize_t slot, Py_ssize_t entry) noexcept
-    cdef Py_ssize_t refuser_as(self, Py_ssize_t slot, long long kind, long long gpus, long long memory) noexcept
+    cdef Py_ssize_t refuser_as(self, Py_ssize_t slot, long long counter_set, long long gpus, long long memory) noexcept
     cpdef int take(self, Py_ssize_t slot) noexcept
     cpdef int give(self, Py_ssize_t slot) noexcept
-    cpdef Py_ssize_t submit(self, long long kind) noexcept
-    cpdef int leave(self, long long kind) noexcept
-    cpdef Py_ssize_t too_small(self, Py_ssize_t slot, long long kind) noexcept
+    cpdef Py_ssize_t submit(self, long long counter_set) noexcept
+    cpdef int leave(self, long long counter_set) noexcept
+    cpdef Py_ssize_t too_small(self, Py_ssize_t slot, long long counter_set) noexcept
     cdef long long work_of(self, Py_ssize_t slot) noexcept
     cdef int hold(self, Py_ssize_t c, long long change) noexcept
     cdef long long opens(self, Py_ssize_t slot) noexcept
     cdef long long opens_in(self, Py_ssize_t slot, Py_ssize_t entry) noexcept
-    cdef long long opens_as(self, Py_ssize_t slot, long long kind, long long gpus, long long memory) noexcept
+    cdef long long opens_as(self, Py_ssize_t slot, long long counter_set, long long gpus, long long memory) noexcept
     cpdef long long lets_in(self, Py_ssize_t slot, list running) except *
     cdef long long has_room(self, Py_ssize_t c, Py_ssize_t slot, list running) except *
     cdef long long admits_until(self, Py_ssize_t c, Py_ssize_t slot, long long work, long long time, long long end) noexcept

@@ -40,7 +40,7 @@ FIELDS = (
 class Quotas:
     """Counters, each of an entity (a user, a group, a queue, ...) with its caps; and which of them a job counts at.
 
-    A job counts at the counters of its kind, `rules`: `define` gives a set of counters its number. `work` is the sum,
+    A job counts at the counters of its set, `rules`: `define` gives a set of counters its number. `work` is the sum,
     over running jobs, of cores times the time that they may still run; it falls as time goes by. A job with a choice of
     queues asks for what `choices` tell of the queue in which it is.
     """
@@ -56,7 +56,7 @@ class Quotas:
         self.titles = []
         self.kind_titles = []
         self.set_table(self.make_table(64))
-        self.kinds = 0
+        self.counter_sets = 0
         self.first = integers(64)
         self.member = integers(64)
         self.members = 0
@@ -96,19 +96,19 @@ class Quotas:
         self.at = self.table
 
     def define(self, counters) -> int:
-        """The number of the kind of jobs that count at these counters, in this order."""
+        """The number of the set of these counters, in this order."""
         key = tuple(counters)
         if key not in self.known:
-            self.known[key] = self.kinds
-            while self.kinds + 2 > len(self.first):
+            self.known[key] = self.counter_sets
+            while self.counter_sets + 2 > len(self.first):
                 self.first = doubled(self.first)
             while self.members + len(key) > len(self.member):
                 self.member = doubled(self.member)
             for c in key:
                 self.member[self.members] = c
                 self.members += 1
-            self.kinds += 1
-            self.first[self.kinds] = self.members
+            self.counter_sets += 1
+            self.first[self.counter_sets] = self.members
         return self.known[key]
 
     # ---- asking
@@ -137,10 +137,10 @@ class Quotas:
     def full(self, slot):
         """Whether a counter of the job has as many jobs as it may."""
         k: cython.Py_ssize_t
-        kind: cython.longlong = self.jobs.at[slot].rules
-        if kind < 0:
+        counter_set: cython.longlong = self.jobs.at[slot].rules
+        if counter_set < 0:
             return False
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             if self.at[self.member[k]].jobs >= self.at[self.member[k]].most_jobs:
                 return True
         return False
@@ -165,27 +165,27 @@ class Quotas:
         """The same for the job in that one of the queues that it may choose from."""
         return self.refuser_as(slot, self.choices.rules[entry], self.choices.gpus[entry], self.choices.memory[entry])
 
-    def refuser_as(self, slot, kind, gpus, memory):
-        """The same for the job as one of a kind that asks for so much."""
+    def refuser_as(self, slot, counter_set, gpus, memory):
+        """The same for the job as if it counted at this set and asked for so much."""
         k: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
         work: cython.longlong = self.work_of(slot) if self.timed else 0
-        if kind < 0:
+        if counter_set < 0:
             return -1
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             if not self.admits(self.member[k], cores, gpus, memory, work):
                 self.pressing |= self.timed and self.work(self.member[k]) + work > self.at[self.member[k]].most_work
                 return self.member[k]
         return -1
 
-    def too_small(self, slot, kind):
+    def too_small(self, slot, counter_set):
         """The first counter whose caps the job exceeds alone, or -1."""
         k: cython.Py_ssize_t
         c: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
-        if kind < 0:
+        if counter_set < 0:
             return -1
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             c = self.member[k]
             if (
                 cores > self.at[c].most_cores
@@ -210,17 +210,17 @@ class Quotas:
         """The same for the job in that one of the queues that it may choose from."""
         return self.opens_as(slot, self.choices.rules[entry], self.choices.gpus[entry], self.choices.memory[entry])
 
-    def opens_as(self, slot, kind, gpus, memory):
-        """The same for the job as one of a kind that asks for so much."""
+    def opens_as(self, slot, counter_set, gpus, memory):
+        """The same for the job as if it counted at this set and asked for so much."""
         k: cython.Py_ssize_t
         c: cython.Py_ssize_t
         cores: cython.longlong = self.jobs.at[slot].cores
         work: cython.longlong = self.work_of(slot)
         over: cython.longlong
         last: cython.longlong = -1
-        if kind < 0:
+        if counter_set < 0:
             return NEVER
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             c = self.member[k]
             if self.admits(c, cores, gpus, memory, work):
                 continue
@@ -234,11 +234,11 @@ class Quotas:
         """From when on the counters of the job will let it in if the jobs that run, listed by their expected ends, end
         then, and no other starts; NEVER where they will not."""
         k: cython.Py_ssize_t
-        kind: cython.longlong = self.jobs.at[slot].rules
+        counter_set: cython.longlong = self.jobs.at[slot].rules
         last: cython.longlong = self.now
-        if kind < 0:
+        if counter_set < 0:
             return last
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             last = max(last, self.has_room(self.member[k], slot, running))
         return last
 
@@ -284,9 +284,9 @@ class Quotas:
     def counts(self, slot, c):
         """Whether the job counts there."""
         k: cython.Py_ssize_t
-        kind: cython.longlong = self.jobs.at[slot].rules
-        if kind >= 0:
-            for k in range(self.first[kind], self.first[kind + 1]):
+        counter_set: cython.longlong = self.jobs.at[slot].rules
+        if counter_set >= 0:
+            for k in range(self.first[counter_set], self.first[counter_set + 1]):
                 if self.member[k] == c:
                     return True
         return False
@@ -310,18 +310,18 @@ class Quotas:
         """So much more (1) or less (-1) is in use, as the job has."""
         k: cython.Py_ssize_t
         c: cython.Py_ssize_t
-        kind: cython.longlong = self.jobs.at[slot].rules
+        counter_set: cython.longlong = self.jobs.at[slot].rules
         cores: cython.longlong = self.jobs.at[slot].cores
         gpus: cython.longlong
         memory: cython.longlong
         left: cython.longlong = 0
-        if kind < 0:
+        if counter_set < 0:
             return 0
         gpus = self.gpus_of(slot)
         memory = self.memory_of(slot)
         if self.timed:
             left = max(self.jobs.at[slot].requested - self.jobs.at[slot].used, 0)
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             c = self.member[k]
             if self.timed and self.at[c].most_work < NEVER:
                 self.at[c].work = self.work(c) + sign * cores * left
@@ -332,25 +332,25 @@ class Quotas:
             self.at[c].memory += sign * memory
         return 0
 
-    def submit(self, kind):
+    def submit(self, counter_set):
         """A job enters the system: the first counter that has too many already, or -1 and it is counted."""
         k: cython.Py_ssize_t
-        if kind < 0 or not self.bounded:
+        if counter_set < 0 or not self.bounded:
             return -1
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             if self.at[self.member[k]].submitted >= self.at[self.member[k]].most_submitted:
                 return self.member[k]
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             self.at[self.member[k]].submitted += 1
         return -1
 
-    def leave(self, kind):
+    def leave(self, counter_set):
         """A job, which was counted, leaves the system. Where no counter bounds how many there are, none is counted; a
         counter that is made later with a bound has had none of those before it."""
         k: cython.Py_ssize_t
-        if kind < 0 or not self.bounded:
+        if counter_set < 0 or not self.bounded:
             return 0
-        for k in range(self.first[kind], self.first[kind + 1]):
+        for k in range(self.first[counter_set], self.first[counter_set + 1]):
             self.at[self.member[k]].submitted -= 1
         return 0
 
@@ -386,11 +386,11 @@ class Quotas:
         k: cython.Py_ssize_t
         i: cython.Py_ssize_t = slot
         choice: cython.longlong = self.jobs.at[i].choice
-        kind: cython.longlong
+        counter_set: cython.longlong
         if choice >= 0:
             for k in range(self.choices.first[choice], self.choices.first[choice + 1]):
-                kind = self.choices.rules[k]
-                if kind >= 0 and c in self.member[self.first[kind] : self.first[kind + 1]]:
+                counter_set = self.choices.rules[k]
+                if counter_set >= 0 and c in self.member[self.first[counter_set] : self.first[counter_set + 1]]:
                     return int(self.choices.gpus[k]), int(self.choices.memory[k])
         return int(self.gpus_of(i)), int(self.memory_of(i))
 

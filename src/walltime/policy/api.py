@@ -16,7 +16,7 @@ from walltime.core.errors import PolicyError
 from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, QueuePlace, State
+from walltime.kernel.jobs import JobTable, QueuePosition, State
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.queue.choices import Choices
 from walltime.kernel.queue.lines import LinesQueue
@@ -51,7 +51,7 @@ class Decision(enum.IntEnum):
 
 if not cython.compiled:
     WAITING = State.WAITING
-    OUTSIDE = QueuePlace.OUTSIDE
+    OUTSIDE = QueuePosition.OUTSIDE
     ARRIVAL = Cause.ARRIVAL
     START, RESERVE, CANCEL, PREEMPT, WAKE = Decision
 
@@ -983,7 +983,7 @@ class Pass:
     def waits_here(self, slot):
         return (
             self.jobs.at[slot].state == WAITING
-            and self.jobs.at[slot].place != OUTSIDE
+            and self.jobs.at[slot].position != OUTSIDE
             and self.jobs.at[slot].cluster == self.raw_ledger.index
             and self.jobs.at[slot].domain == self.number
         )

@@ -306,8 +306,8 @@ def check(scenario: Scenario) -> None:
         try:
             build(kind, part, key)
         except InputError as error:
-            place = scenario.place(key)
-            raise InputError(error.what, value=error.value, choices=error.choices, **place) from error.__cause__
+            where = scenario.place(key)
+            raise InputError(error.what, value=error.value, choices=error.choices, **where) from error.__cause__
 
 
 def _maker(kind: str, part: Part, key: str) -> Callable[[], Any]:

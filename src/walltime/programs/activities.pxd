@@ -15,7 +15,7 @@ cdef packed struct ActivityFields:
     double finish
     double delay
     long long seq
-    long long place
+    long long heap_index
     long long phase
     long long gate
 

@@ -16,7 +16,7 @@ import numpy as np
 from walltime.kernel.arrays import doubled, integers
 from walltime.programs.sharing import FairShares
 
-FIELDS = ("seq", "place", "phase", "gate")
+FIELDS = ("seq", "heap_index", "phase", "gate")
 """The whole numbers of ActivityFields in activities.pxd, in their order, after the others."""
 
 INFINITE = cython.declare(cython.double, float("inf"))
@@ -109,7 +109,7 @@ class Activities:
         self.at[a].left = amount
         self.at[a].delay = delay
         self.at[a].seq = self.begun
-        self.at[a].place = -1
+        self.at[a].heap_index = -1
         self.at[a].phase = IDLE
         self.at[a].gate = -1
         self.waiter[a] = waiter
@@ -191,15 +191,15 @@ class Activities:
                 self.note(a, self.shares.rate_of(a))
             self.at[a].left = self.left_of(a)
             self.shares.stop(a)
-        if self.at[a].place >= 0:
-            self.leave(self.at[a].place)
+        if self.at[a].heap_index >= 0:
+            self.leave(self.at[a].heap_index)
         self.at[a].phase = IDLE
         return self.leave_gate(a, phase)
 
     def cancel(self, a):
         """The activity ends without having been done, and its waiter hears nothing."""
-        if self.at[a].place >= 0:
-            self.leave(self.at[a].place)
+        if self.at[a].heap_index >= 0:
+            self.leave(self.at[a].heap_index)
         return self.free(a)
 
     def free(self, a):
@@ -209,7 +209,7 @@ class Activities:
                 self.note(a, self.shares.rate_of(a))
             self.metered.pop(a, None)
         self.shares.drop(a)
-        self.at[a].place = -1
+        self.at[a].heap_index = -1
         self.at[a].phase = IDLE
         self.at[a].seq = -1
         self.waiter[a] = None
@@ -288,11 +288,11 @@ class Activities:
             rate = self.shares.flow[a].rate
             if rate > 0:
                 self.plan(a, self.now + self.at[a].left / rate * SECOND)
-            elif self.at[a].place >= 0:
-                self.leave(self.at[a].place)
+            elif self.at[a].heap_index >= 0:
+                self.leave(self.at[a].heap_index)
         return 0
 
-    # ---- a heap of activities by (finish, seq), each of which knows its place
+    # ---- a heap of activities by (finish, seq), each of which knows its index there
 
     def before(self, a, b):
         if self.at[a].finish != self.at[b].finish:
@@ -301,13 +301,13 @@ class Activities:
 
     def plan(self, a, time):
         """The activity changes or ends at that moment."""
-        place: cython.Py_ssize_t = self.at[a].place
-        earlier: cython.bint = place < 0 or time < self.at[a].finish
+        index: cython.Py_ssize_t = self.at[a].heap_index
+        earlier: cython.bint = index < 0 or time < self.at[a].finish
         self.at[a].finish = time
-        if place < 0:
-            place = self.heaped
+        if index < 0:
+            index = self.heaped
             self.heaped += 1
-        return self.rise(place, a) if earlier else self.fall(place, a)
+        return self.rise(index, a) if earlier else self.fall(index, a)
 
     def rise(self, i, a):
         p: cython.Py_ssize_t
@@ -316,10 +316,10 @@ class Activities:
             if not self.before(a, self.heap[p]):
                 break
             self.heap[i] = self.heap[p]
-            self.at[self.heap[i]].place = i
+            self.at[self.heap[i]].heap_index = i
             i = p
         self.heap[i] = a
-        self.at[a].place = i
+        self.at[a].heap_index = i
         return 0
 
     def fall(self, i, a):
@@ -333,14 +333,14 @@ class Activities:
             if not self.before(self.heap[c], a):
                 break
             self.heap[i] = self.heap[c]
-            self.at[self.heap[i]].place = i
+            self.at[self.heap[i]].heap_index = i
             i = c
         self.heap[i] = a
-        self.at[a].place = i
+        self.at[a].heap_index = i
         return 0
 
     def leave(self, i):
-        """Take the activity at that place off the heap."""
+        """Take the activity at that index off the heap."""
         a: cython.Py_ssize_t = self.heap[i]
         last: cython.Py_ssize_t
         self.heaped -= 1
@@ -350,5 +350,5 @@ class Activities:
                 self.rise(i, last)
             else:
                 self.fall(i, last)
-        self.at[a].place = -1
+        self.at[a].heap_index = -1
         return 0

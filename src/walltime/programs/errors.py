@@ -37,9 +37,9 @@ def tell(program: Any) -> str:
     """What ended the program, for a person: where, which job, which profile, what."""
     error = program.error
     file, line = _place(error)
-    place = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
+    where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
     kind = "" if isinstance(error, ProfileError | StorageError) else f"{type(error).__name__}: "
-    return f"{place}job {program.label}, profile {program.profile}: {kind}{error}"
+    return f"{where}job {program.label}, profile {program.profile}: {kind}{error}"
 
 
 def _place(error: BaseException) -> tuple[str | None, int | None]:

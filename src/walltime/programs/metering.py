@@ -63,8 +63,8 @@ def measure(meters: Meters, machine: Machine) -> Traffic:
     number = spans[:, 0].astype(np.int64)
     count = np.diff([*first, len(owner)])[number] if len(number) else number
     of = np.repeat(np.arange(len(number)), count)
-    place = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
-    use = np.array(first, np.int64)[number[of]] + place if len(of) else of
+    index = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
+    use = np.array(first, np.int64)[number[of]] + index if len(of) else of
     of_kind, of_end = np.array(kind, np.int64)[use], np.array(owner, np.int64)[use]
     one_way = np.array([not link.duplex for link in links])  # what is sent and received shares the same bandwidth
     return Traffic(

@@ -49,7 +49,7 @@ class Platform:
         self.processor = np.asarray(taken, np.int64)
         self.disks = [None if disk is None else DiskState(self.activities, disk, True) for disk in disks]
         self.disks += [None] * (len(self.cores) - len(self.disks))
-        self.outside = {component.name: len(self.cores) + place for place, component in enumerate(components)}
+        self.outside = {component.name: len(self.cores) + index for index, component in enumerate(components)}
         for component in components:
             self.disks.append(None if component.disk is None else DiskState(self.activities, component.disk, False))
         self.ends = len(self.disks)

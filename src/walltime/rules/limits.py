@@ -105,7 +105,7 @@ class Counters:
             for name in rule.names[kind]:
                 self.named.setdefault((kind, name), []).append(number)
 
-    def kind(self, job: Identity) -> int:
+    def counter_set(self, job: Identity) -> int:
         """The number of the counters at which such a job counts, for `jobs.rules`; -1 for none."""
         found = list(self.general)
         ancestry = self.accounts.ancestry(job["account"])
@@ -120,10 +120,10 @@ class Counters:
                 counters += self.counters(number, job, ancestry)
         return self.define(counters)
 
-    def accruing(self, kind: int) -> list[int]:
-        """The counters of the kind that bound how many jobs grow older. The first of them decides alone, as in Slurm:
+    def accruing(self, counter_set: int) -> list[int]:
+        """The counters of the set that bound how many jobs grow older. The first of them decides alone, as in Slurm:
         that of the QOS, else of the user, else of the nearest account; of equals the one that lets the fewest."""
-        found = [counter for counter in self.members[kind] if ACCRUING in self.caps[counter]]
+        found = [counter for counter in self.members[counter_set] if ACCRUING in self.caps[counter]]
         return sorted(found, key=lambda counter: (self.ranks[counter], self.caps[counter][ACCRUING], counter))
 
     def _rank(self, rule: Rule, entity: str | None) -> tuple[int, int]:
@@ -137,19 +137,19 @@ class Counters:
         self.members[number] = counters
         return number
 
-    def together(self, kinds: list[int]) -> int:
-        """The kind of jobs that count at the counters of all of these."""
-        return self.define(list(dict.fromkeys(counter for kind in kinds for counter in self.members[kind])))
+    def together(self, counter_sets: list[int]) -> int:
+        """The set of the counters of all of these."""
+        return self.define(list(dict.fromkeys(counter for one in counter_sets for counter in self.members[one])))
 
-    def too_small(self, kind: int, cores: int, gpus: int, memory: int, time: int) -> str | None:
-        """The caps that a job of the kind exceeds alone, in words; None where it exceeds none."""
+    def too_small(self, counter_set: int, cores: int, gpus: int, memory: int, time: int) -> str | None:
+        """The caps of the set that a job exceeds alone, in words; None where it exceeds none."""
         amounts = {
             "running_cores": int(cores),
             "running_gpus": int(gpus),
             "running_memory": int(memory),
             "running_core_minutes": -(-int(cores) * int(time) // (60 * SECOND)),
         }
-        for counter in self.members[kind]:
+        for counter in self.members[counter_set]:
             if any(amounts.get(cap, 0) > most for cap, most in self.caps[counter].items()):
                 return str(self.quotas.kind_titles[counter])
         return None

@@ -40,11 +40,11 @@ def build_reactions(scenario: Scenario) -> Reactions | None:
     queues = tuple(dict.fromkeys(name for cluster in scenario.clusters for name in cluster.queues))
     clusters = tuple(cluster.name for cluster in scenario.clusters) if len(scenario.clusters) > 1 else ()
     parts = []
-    for place, part in enumerate(scenario.users.reactions):
+    for index, part in enumerate(scenario.users.reactions):
         made: Reaction = registry.build("users", part)
         if made.needs and len({"queues": queues, "clusters": clusters}[made.needs]) < 2:
-            where = scenario.place(f"users.reactions.{place}")
-            raise InputError(f"users.reactions.{place}: there are not several {made.needs}", value=part.name, **where)
+            where = scenario.place(f"users.reactions.{index}")
+            raise InputError(f"users.reactions.{index}: there are not several {made.needs}", value=part.name, **where)
         parts.append(made)
     return Reactions(parts, queues, clusters, scenario.dependencies.preceding)
 
@@ -277,14 +277,14 @@ class Reactions:
         self.acts.setdefault("split", []).append([job.job_id, numbers[1:], job.parts_by])
         name = new.get("name") or str(job.job_id)
         found = []
-        for place, number in enumerate(numbers):
-            part = new | {"job_id": number, "name": f"{name}.{place + 1}"}
+        for index, number in enumerate(numbers):
+            part = new | {"job_id": number, "name": f"{name}.{index + 1}"}
             if job.parts_by == "cores":
-                part |= reshape(told, _share(new["cores"], count, place))
+                part |= reshape(told, _share(new["cores"], count, index))
             else:
                 part["requested_time"] = -(-new["requested_time"] // count)
                 if "run_time" in new:
-                    part["run_time"] = _share(new["run_time"], count, place)
+                    part["run_time"] = _share(new["run_time"], count, index)
             found.append(part)
         return found
 
@@ -357,11 +357,11 @@ class Reactions:
         """The rows after this one in its batch, up to one that cannot be merged."""
         batch = int(self.batch[row])
         rows = self.plan.rows[self.plan.first[batch] : self.plan.first[batch + 1]]
-        place = int(np.searchsorted(rows, row)) + 1
+        index = int(np.searchsorted(rows, row)) + 1
         found: list[int] = []
         labels = [self.workload.column(name) for name in ALIKE if self.workload.has(name)]
         dates = [self.workload.column(name) for name in MOMENTS if self.workload.has(name)]
-        for other in rows[place : place + count].tolist():
+        for other in rows[index : index + count].tolist():
             alike = all(label[other] == label[row] for label in labels)
             dated = any(date[one] >= 0 for date in dates for one in (row, other))
             endless = min(self.workload.column("run_time")[[row, other]]) < 0

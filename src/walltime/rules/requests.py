@@ -100,8 +100,8 @@ class RequestBook:
             more |= asked
         node_set = self.ledger.add_set(self._find_nodes(queue, ""))
         made = np.full(count, -1, np.int64)
-        for place in np.flatnonzero(~more).tolist():
-            made[place] = self.ledger.intern_plain(shape[0][place], shape[1][place], shape[2][place], node_set)
+        for index in np.flatnonzero(~more).tolist():
+            made[index] = self.ledger.intern_plain(shape[0][index], shape[1][index], shape[2][index], node_set)
         if "memory" not in asks or self.layout.whole or self.layout.resources()[:2] != ["cores", "memory"]:
             return made
         if not packed or not self.ledger.place.plain:

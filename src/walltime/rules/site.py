@@ -186,8 +186,8 @@ class SiteRules:
 
     def _tiers(self) -> list[int]:
         """The class of each queue: by priority, and among equal ones by the first of them that has its order."""
-        kinds = [(-queue.priority, self._order(queue)) for queue in self.queues]
-        classes = [(kind[0], kinds.index(kind)) for kind in kinds]
+        keys = [(-queue.priority, self._order(queue)) for queue in self.queues]
+        classes = [(key[0], keys.index(key)) for key in keys]
         ranked = sorted(set(classes))
         return [ranked.index(entry) for entry in classes]
 
@@ -367,7 +367,7 @@ class SiteRules:
         if number >= 0:
             ruled.queue[rows] = number
         ruled.shape[rows] = shapes
-        ruled.rules[rows] = self._kinds(batch, rows, number)
+        ruled.rules[rows] = self._counter_sets(batch, rows, number)
         ruled.refused[rows] = np.where(ruled.refused[rows] < 0, bad, ruled.refused[rows])
 
     def _stand(self, ruled: Ruled, local: Array, numbers: tuple[int, ...], rows: Array | slice) -> None:
@@ -427,7 +427,7 @@ class SiteRules:
         options = []
         for number in numbers or (NOWHERE,):
             bad = self._turned_away(ruled.batch, rows, number)
-            kinds = self._kinds(ruled.batch, rows, number)
+            counter_sets = self._counter_sets(ruled.batch, rows, number)
             shapes = np.full(len(rows), -1, np.int64)
             if self.requests is not None:
                 terms = self._terms(number).within(self._terms(numbers[0])) if numbers else self.usual
@@ -435,7 +435,7 @@ class SiteRules:
                 numbered = np.array([*(self._reason(word) for word in words), -1], np.int64)
                 bad = np.where(bad < 0, numbered[why], bad)
                 self._add_up(ruled, self.requests, shapes, rows, terms)
-            options.append(Option(number, shapes, kinds, ruled.gpus[rows], ruled.memory[rows], bad))
+            options.append(Option(number, shapes, counter_sets, ruled.gpus[rows], ruled.memory[rows], bad))
         if len(options) > 1:
             self._choose(ruled, local, rows, options)
             return
@@ -463,9 +463,9 @@ class SiteRules:
         for i, row in enumerate(rows.tolist()):
             left, reason = [], -1
             for option in options:
-                why, (_, _, kind, gpus, memory) = int(option.refused[i]), (entry := option.entry(i))
+                why, (_, _, counter_set, gpus, memory) = int(option.refused[i]), (entry := option.entry(i))
                 if why < 0 and self.counters is not None:
-                    whose = self.counters.too_small(kind, cores[row], gpus, memory, time[row])
+                    whose = self.counters.too_small(counter_set, cores[row], gpus, memory, time[row])
                     why = -1 if whose is None else self._reason(f"more than {whose} may have at once")
                 if why < 0:
                     left.append(entry)
@@ -500,7 +500,7 @@ class SiteRules:
             why[~allowed] = self._reason(f"not allowed in queue {name}")
         return why
 
-    def _kinds(self, batch: Workload, rows: Array, number: int) -> Array:
+    def _counter_sets(self, batch: Workload, rows: Array, number: int) -> Array:
         """The counters of each row, as a job of the queue."""
         if self.counters is None:
             return np.full(len(rows), -1, np.int64)
@@ -512,12 +512,12 @@ class SiteRules:
             names.append(batch.label_names("queue"))
         alike, first = number_rows(columns)
         found = np.empty(len(first), np.int64)
-        kinds = ("user", "group", "account", "qos", "queue")
-        for place, row in enumerate(first.tolist()):
+        entities = ("user", "group", "account", "qos", "queue")
+        for index, row in enumerate(first.tolist()):
             job: dict[str, str | None] = {"queue": self.names[number] if number >= 0 else None}
-            for kind, column, labels in zip(kinds, columns, names, strict=False):
-                job[kind] = labels[int(column[row])] if column[row] >= 0 else None
-            found[place] = self.counters.kind(job)
+            for entity, column, labels in zip(entities, columns, names, strict=False):
+                job[entity] = labels[int(column[row])] if column[row] >= 0 else None
+            found[index] = self.counters.counter_set(job)
         return found[alike]
 
 

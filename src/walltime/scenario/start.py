@@ -176,7 +176,7 @@ class _Stands:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster, self.layout = cluster, cluster.layout()
-        self.names = {} if self.layout is None else {name: place for place, name in enumerate(self.layout.names())}
+        self.names = {} if self.layout is None else {name: index for index, name in enumerate(self.layout.names())}
         self._masks: dict[str, Any] = {}
 
     def find(self, job: SystemJob) -> _Stand | None:

@@ -23,7 +23,7 @@ class NodeEvent(NamedTuple):
     end: str | None
     state: str
     reason: str
-    place: str
+    cited: str
 
 
 class Window(NamedTuple):
@@ -36,7 +36,7 @@ class Window(NamedTuple):
     users: tuple[str, ...]
     accounts: tuple[str, ...]
     flags: tuple[str, ...]
-    place: str
+    cited: str
     others: str = ""
     """What else it is bound to: groups, those who may not use it, cores."""
 
@@ -72,7 +72,7 @@ def read_windows(path: str | Path) -> tuple[Window, ...]:
     return tuple(_make_window(row, f"{Path(path).name}:{number}", path, number) for number, row in rows)
 
 
-def _make_window(row: dict[str, str], place: str, path: str | Path, number: int) -> Window:
+def _make_window(row: dict[str, str], cited: str, path: str | Path, number: int) -> Window:
     name = row.get("reservationname") or row.get("resvname") or row.get("name", "")
     start, end = (row.get(f"{key}time") or row.get(key, "") for key in ("start", "end"))
     if not name or not is_date(start) or not is_date(end):
@@ -92,7 +92,7 @@ def _make_window(row: dict[str, str], place: str, path: str | Path, number: int)
         tuple(users),
         tuple(accounts),
         flags,
-        place,
+        cited,
         ", ".join([*denied, *bound, *cores]),
     )
 

@@ -55,35 +55,35 @@ def read_events(path: str | Path, base: int = 0, zone: str = "UTC", any_command:
             if not text:
                 continue
             when, _, command = text.partition(" ")
-            place: dict[str, Any] = {"file": path, "line": number}
-            _check(command, any_command, place)
-            events.append(TimedCommand(_read_time(when, base, zone, place), command.strip(), number))
+            where: dict[str, Any] = {"file": path, "line": number}
+            _check(command, any_command, where)
+            events.append(TimedCommand(_read_time(when, base, zone, where), command.strip(), number))
     return events
 
 
-def _read_time(text: str, base: int, zone: str, place: dict[str, Any]) -> int:
+def _read_time(text: str, base: int, zone: str, where: dict[str, Any]) -> int:
     try:
         if is_date(text):
             return microseconds(Date(text).since(base / SECOND, zone))
         return microseconds(seconds(parse_duration(text)))
     except InputError as error:
-        raise InputError(error.what, value=text, **place) from None
+        raise InputError(error.what, value=text, **where) from None
 
 
-def _check(command: str, any_command: bool, place: dict[str, Any]) -> None:
+def _check(command: str, any_command: bool, where: dict[str, Any]) -> None:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise InputError(f"not a command ({error})", value=command, **place) from None
+        raise InputError(f"not a command ({error})", value=command, **where) from None
     if words and words[0] == ANY:
         if not any_command:
-            raise InputError(REFUSED, value=command, choices=VERBS, **place)
+            raise InputError(REFUSED, value=command, choices=VERBS, **where)
         if len(words) < 2:
-            raise InputError("sh needs a command", value=command, **place)
+            raise InputError("sh needs a command", value=command, **where)
         return
     if not words or words[0] not in VERBS:
         what = f"an event is a time and a command of an administrator, or sh and any command ({REFUSED})"
-        raise InputError(what, value=command, choices=VERBS, **place)
+        raise InputError(what, value=command, choices=VERBS, **where)
     verbs, rest = VERBS[words[0]], [word for word in words[1:] if not _FLAGS.fullmatch(word)]
     if verbs and (not rest or rest[0].lower() not in verbs):
-        raise InputError(f"not what {words[0]} may be told by a file", value=" ".join(rest[:1]), choices=verbs, **place)
+        raise InputError(f"not what {words[0]} may be told by a file", value=" ".join(rest[:1]), choices=verbs, **where)

@@ -77,7 +77,7 @@ class Frozen:
         self.execute(command, {}, "answer")
         return (self.run.controller.folder / "answer").read_text(errors="replace")
 
-    def execute(self, command: str, place: dict[str, Any], said: str = "said") -> str:
+    def execute(self, command: str, where: dict[str, Any], said: str = "said") -> str:
         """One command at this instant, as an administrator would type it; raises InputError if it fails.
 
         It is one of Slurm's, or `sh` and any other. What it prints comes back, and goes to the file `said` of the run's
@@ -95,7 +95,7 @@ class Frozen:
             file.seek(0)
             printed = file.read()
         if failed:
-            raise InputError(f"the command failed ({printed.strip()})", value=command, **place)
+            raise InputError(f"the command failed ({printed.strip()})", value=command, **where)
         return printed
 
     def close(self) -> None:

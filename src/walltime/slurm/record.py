@@ -143,7 +143,7 @@ class _Places:
     """How allocations write their nodes: `0-3:24,7:5`, by the nodes' numbers in the site's order; a pool has none."""
 
     def __init__(self, site: Site) -> None:
-        self.number = {node.name: place for place, node in enumerate(site.nodes)}
+        self.number = {node.name: index for index, node in enumerate(site.nodes)}
         self.sizes = [node.cpus for node in site.nodes]
         self.linear, self.pool = site.linear, site.pool
 
@@ -167,8 +167,8 @@ class _Places:
 
 def _allocations(jobs: Sequence[TraceJob], cluster: str, base: int, places: _Places) -> pl.DataFrame:
     rows = [
-        (begin, place, turn, job, attempt, end, outcome)
-        for place, job in enumerate(jobs)
+        (begin, index, turn, job, attempt, end, outcome)
+        for index, job in enumerate(jobs)
         for turn, attempt in enumerate(job.attempts)
         for begin, end, outcome in attempt.intervals()
     ]

@@ -241,7 +241,7 @@ class Simulation:
             request["array"] = ",".join(str(task_of(job)) for job in group)
             request["name"] = request["name"].rpartition("_")[0]
         answer = self.link.call(self.dialect.SUBMIT, self.dialect.job_description.pack(request))
-        if answer.kind == self.dialect.SUBMITTED:
+        if answer.msg_type == self.dialect.SUBMITTED:
             number, code = self.dialect.read_submission(answer.body)
         else:
             number, code = 0, self.dialect.read_return_code(answer.body)
@@ -311,23 +311,23 @@ class Simulation:
 
     def answer(self, request: IncomingMessage) -> bytes:
         """Answers the controller in the name of all nodes that a request is meant for."""
-        dialect, kind = self.dialect, request.kind
+        dialect, msg_type = self.dialect, request.msg_type
         others = expand(request.forward) if request.forward else []
         code = 0
-        if kind == dialect.PING:
+        if msg_type == dialect.PING:
             return dialect.pack_answer(dialect.PING_ANSWER, dialect.pack_ping_answer(), others, request.version)
-        if kind == dialect.REGISTER_YOURSELF:
+        if msg_type == dialect.REGISTER_YOURSELF:
             self._plan_registration()
-        elif kind == dialect.BATCH_LAUNCH:
+        elif msg_type == dialect.BATCH_LAUNCH:
             self._launch(dialect.read_launch(request.body))
-        elif kind in (dialect.TERMINATE_JOB, dialect.KILL_TIME_LIMIT, dialect.KILL_PREEMPTED, dialect.ABORT_JOB):
+        elif msg_type in (dialect.TERMINATE_JOB, dialect.KILL_TIME_LIMIT, dialect.KILL_PREEMPTED, dialect.ABORT_JOB):
             end = dialect.read_end(request.body)
             self._terminate(end)
-            if self.epilog and kind != dialect.ABORT_JOB:
+            if self.epilog and msg_type != dialect.ABORT_JOB:
                 self._plan(self.link.now + self.epilog, Rank.END, self._finish_epilog, end)
             else:
                 code = dialect.ALREADY_COMPLETE
-        elif kind == dialect.SUSPEND:
+        elif msg_type == dialect.SUSPEND:
             self._suspend(*dialect.read_suspension(request.body))
         body = dialect.pack_return_code(code)
         return dialect.pack_answer(dialect.RETURN_CODE, body, others, request.version)

@@ -52,14 +52,14 @@ def _draw_lengths(workload: Workload, rows: np.ndarray, whole: np.ndarray, seed:
     run, request, user = (workload.column(name) for name in ("run_time", "requested_time", "user"))
     draws = uniforms(seed, "reaction.run_on", workload.column("job_id")[rows])
     lengths = np.empty(len(rows), np.int64)
-    for place, row in enumerate(rows.tolist()):
+    for index, row in enumerate(rows.tolist()):
         longer = np.flatnonzero(whole & (run > request[row]))
         own = longer[user[longer] == user[row]]
         pool = np.sort(run[own if len(own) >= ENOUGH else longer])
         if len(pool):
-            lengths[place] = pool[int(draws[place] * len(pool))]
+            lengths[index] = pool[int(draws[index] * len(pool))]
         else:
-            lengths[place] = round(float(request[row]) * LONGEST ** draws[place])
+            lengths[index] = round(float(request[row]) * LONGEST ** draws[index])
     return lengths
 
 

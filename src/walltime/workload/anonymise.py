@@ -52,7 +52,7 @@ def anonymise(workload: Workload, seed: int = 0, keep_queues: bool = False) -> W
         order = stream(seed, "anonymise", name).permutation(len(known))
         codes = np.append(order, MISSING).astype(np.int32)
         columns[name] = codes[columns[name]]
-        labels[name] = [f"{word}{place + 1}" for place in range(len(known))]
+        labels[name] = [f"{word}{index + 1}" for index in range(len(known))]
     _renumber(workload, columns)
     origin = _move_clock(workload, columns, seed)
     return Workload(
@@ -82,9 +82,9 @@ def _renumber(workload: Workload, columns: dict[str, Any]) -> None:
     order = np.argsort(old, kind="stable")
     if "preceding_job" in columns:
         asked = columns["preceding_job"]
-        place = np.minimum(np.searchsorted(old[order], asked), len(old) - 1)
-        found = old[order][place] == asked
-        columns["preceding_job"] = np.where(found & (asked != MISSING), order[place] + 1, MISSING)
+        index = np.minimum(np.searchsorted(old[order], asked), len(old) - 1)
+        found = old[order][index] == asked
+        columns["preceding_job"] = np.where(found & (asked != MISSING), order[index] + 1, MISSING)
     if "dependencies" in columns:
         numbers = dict(zip(old.tolist(), columns["job_id"].tolist(), strict=True))
         columns["dependencies"] = [_follow(text, numbers) for text in columns["dependencies"]]

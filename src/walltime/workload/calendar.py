@@ -24,9 +24,9 @@ def hour_of_week(jobs: Workload, moments: np.ndarray) -> np.ndarray:
     """
     seconds = np.asarray(moments) // SECOND + _epoch(jobs, moments)
     offset = _zone(jobs)
-    days, place = np.unique(seconds // DAY, return_inverse=True)
+    days, index = np.unique(seconds // DAY, return_inverse=True)
     ahead = np.array([offset(int(day) * DAY // 900) for day in days], np.int64)
-    return np.asarray(((seconds + ahead[place]) // 3600 + 3 * 24) % HOURS)
+    return np.asarray(((seconds + ahead[index]) // 3600 + 3 * 24) % HOURS)
 
 
 def time_of_week(jobs: Workload) -> int:

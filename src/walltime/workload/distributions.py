@@ -146,8 +146,8 @@ def _hyper_exponential(mean: Any = None, cv: Any = None, means: Any = None, weig
         chances = chances / chances.sum()
 
     def draw(draws: Draws) -> np.ndarray:
-        place = np.searchsorted(np.cumsum(chances)[:-1], draws.uniform(1), side="right")
-        return np.asarray(branches[place] * _exponentials(draws))
+        index = np.searchsorted(np.cumsum(chances)[:-1], draws.uniform(1), side="right")
+        return np.asarray(branches[index] * _exponentials(draws))
 
     return float(branches @ chances), draw
 

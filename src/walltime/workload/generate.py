@@ -161,8 +161,8 @@ def _draw_requests(run: np.ndarray, seed: int, model: Model) -> np.ndarray:
     kind = random.random(len(run))
     factor = 1 / (0.02 + 0.98 * random.random(len(run)))  # accuracy uniform: as often 10 % as 90 %
     seconds = run / SECOND
-    place = np.searchsorted(_HUMAN, np.minimum(seconds * np.minimum(factor, 20), _HUMAN[-1]))
-    request = np.maximum(_HUMAN[np.minimum(place, len(_HUMAN) - 1)], seconds)
+    index = np.searchsorted(_HUMAN, np.minimum(seconds * np.minimum(factor, 20), _HUMAN[-1]))
+    request = np.maximum(_HUMAN[np.minimum(index, len(_HUMAN) - 1)], seconds)
     exact = kind < model.exact_request
     short = (kind >= model.exact_request) & (kind < model.exact_request + model.killed) & (seconds > 1)
     request[exact] = seconds[exact]
@@ -173,5 +173,5 @@ def _draw_requests(run: np.ndarray, seed: int, model: Model) -> np.ndarray:
 def _draw_users(jobs: int, seed: int, model: Model) -> np.ndarray:
     weights = 1.0 / np.arange(1, model.users + 1) ** model.popularity
     cumulated = np.cumsum(weights) / np.sum(weights)
-    place = np.searchsorted(cumulated, stream(seed, "generate.user").random(jobs), side="right")
-    return np.minimum(place, model.users - 1).astype(np.int32)
+    index = np.searchsorted(cumulated, stream(seed, "generate.user").random(jobs), side="right")
+    return np.minimum(index, model.users - 1).astype(np.int32)

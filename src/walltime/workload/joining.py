@@ -30,7 +30,7 @@ def concatenate(
                 known = labels.setdefault(name, [])
                 seen = set(known)
                 known += [label for label in own.get(name, []) if label not in seen]
-                places = {label: place for place, label in enumerate(known)}
+                places = {label: index for index, label in enumerate(known)}
                 codes = np.array([places[label] for label in own.get(name, [])] + [MISSING], np.int64)
                 pieces.append(codes[np.asarray(values, np.int64)])
             else:

@@ -17,7 +17,7 @@ from walltime.engine.loop import Rank
 from walltime.engine.recording.tables import build_tables
 from walltime.execution.model import Execution
 from walltime.execution.trace import TraceExecution
-from walltime.kernel.jobs import QueuePlace, State, writable
+from walltime.kernel.jobs import QueuePosition, State, writable
 from walltime.kernel.ledger.cores import CoreLedger
 from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.source import Observer, Source
@@ -288,7 +288,7 @@ def test_an_error_in_a_policy_crosses_the_core_and_leaves_nothing_decided():
         simulation.run()
     assert simulation.clusters[0].free == 4
     assert simulation.jobs.state[0] == State.WAITING
-    assert simulation.jobs.place[0] != QueuePlace.OUTSIDE
+    assert simulation.jobs.position[0] != QueuePosition.OUTSIDE
     for look in (lambda p: p.free, lambda p: p.ledger.free, lambda p: p.queue.size, lambda p: p.queue.head()):
         with pytest.raises(PolicyError, match="the pass is over"):
             look(passes[0])

@@ -197,7 +197,7 @@ class _Conditions:
     @cached_property
     def by_name(self) -> dict[str, int]:
         names = self.workload.column("name") if self.workload.has("name") else []
-        return {name: place for place, name in enumerate(names) if "_" in name}
+        return {name: index for index, name in enumerate(names) if "_" in name}
 
     @cached_property
     def arrays(self) -> dict[str, list[int]]:
@@ -205,8 +205,8 @@ class _Conditions:
         rows: dict[str, list[int]] = defaultdict(list)
         names = [array_of(label)[0] for label in self.workload.label_names("array")]
         codes = self.workload.column("array")
-        for place in np.flatnonzero(codes >= 0).tolist():
-            rows[names[int(codes[place])]].append(place)
+        for index in np.flatnonzero(codes >= 0).tolist():
+            rows[names[int(codes[index])]].append(index)
         return rows
 
     @cached_property

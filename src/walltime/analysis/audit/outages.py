@@ -107,10 +107,10 @@ def _meets(held: tuple[np.ndarray, ...], away: tuple[np.ndarray, ...]) -> np.nda
     order = np.argsort(away[0] * size + start, kind="stable")
     keys = (away[0] * size + start)[order]
     latest = np.maximum.accumulate((away[0] * size + end)[order])  # of all that began, the last end on the same node
-    place = np.searchsorted(keys, held[0] * size + stop, "left") - 1
+    index = np.searchsorted(keys, held[0] * size + stop, "left") - 1
     if not len(keys):
         return np.zeros(len(begin), np.bool_)
-    return np.asarray((place >= 0) & (latest[np.maximum(place, 0)] > held[0] * size + begin))
+    return np.asarray((index >= 0) & (latest[np.maximum(index, 0)] > held[0] * size + begin))
 
 
 def _check_pool(
@@ -185,10 +185,10 @@ def _check_reservations(tables: Tables, number: int, cluster: Cluster, bonds: np
             there = Placements(tables.texts, guests)
             bad = ~np.isin(there.node, nodes)
             yield from _blame(tables, "reservation", there.of[bad], f"is bound to {what}, and not on its nodes")
-        place = np.searchsorted(times[:, 0], tables.begin[guests], "right") - 1
-        outside = place < 0
+        index = np.searchsorted(times[:, 0], tables.begin[guests], "right") - 1
+        outside = index < 0
         if len(times):
-            outside |= tables.stop[guests] > times[np.maximum(place, 0), 1] + tables.slack
+            outside |= tables.stop[guests] > times[np.maximum(index, 0), 1] + tables.slack
         yield from _blame(tables, "reservation", guests[outside], f"is bound to {what}, and runs outside of it")
 
 

@@ -62,8 +62,8 @@ class _Followed:
         self.ends = np.where(rejected, tables.time["submit"], tables.time["end"])
         self.done = tables.is_state("completed")
         self.of_row: dict[int, list[int]] = {}
-        for place, row in enumerate(self.row.tolist()):
-            self.of_row.setdefault(row, []).append(place)
+        for index, row in enumerate(self.row.tolist()):
+            self.of_row.setdefault(row, []).append(index)
 
     def make_workload(self) -> Workload:
         tables, size = self.tables, len(self.workload)
@@ -152,16 +152,16 @@ class _Followed:
         submit = self.tables.time["submit"]
         for batch in range(len(plan.user)):  # what a batch waits for is before it
             begin = int(find_working(plan, np.array(ready[batch : batch + 1]), slice(batch, batch + 1))[0])
-            for place in range(first[batch], first[batch + 1]):
-                due[rows[place]] = min(begin + offset[place], NEVER)
+            for index in range(first[batch], first[batch + 1]):
+                due[rows[index]] = min(begin + offset[index], NEVER)
             head = rows[first[batch]]
             if plan.presence == Presence.SESSIONS and head in self.of_row:
                 begin = int(min(submit[self.of_row[head]]))  # in which session is not looked at
             done = max(self._find_end(row) for row in rows[first[batch] : first[batch + 1]])
-            for place in range(heard[batch], heard[batch + 1]):
-                met = done if plan.what[place] == After.COMPLETION else begin
-                target = int(plan.listeners[place])
-                ready[target] = max(ready[target], NEVER if met >= NEVER else met + int(plan.delay[place]))
+            for index in range(heard[batch], heard[batch + 1]):
+                met = done if plan.what[index] == After.COMPLETION else begin
+                target = int(plan.listeners[index])
+                ready[target] = max(ready[target], NEVER if met >= NEVER else met + int(plan.delay[index]))
         return due
 
     def _find_end(self, row: int) -> int:

@@ -182,7 +182,7 @@ class Requests:
                 table = tables.setdefault(thing.strip(), np.zeros((len(places), len(texts) + 1), np.int64))
                 table[places.index(per.strip() or places[0]), number] += int(count or 1)
         codes = self.column(name) if tables else self.rows
-        return {thing: [table[place][codes] for place in range(len(places))] for thing, table in tables.items()}
+        return {thing: [table[index][codes] for index in range(len(places))] for thing, table in tables.items()}
 
     @cached_property
     def known(self) -> bool:
@@ -322,8 +322,8 @@ class Requests:
         most = read_memory(self.cluster, "max_memory")
         limit = np.array([size if per == "node" else np.inf for size, per in most])[queue]
         greedy = np.zeros(len(rows), np.bool_)
-        for place in np.flatnonzero(np.isfinite(limit)) if "memory" in self.kinds else ():
-            row, here = rows[place : place + 1], queue[place : place + 1]
+        for index in np.flatnonzero(np.isfinite(limit)) if "memory" in self.kinds else ():
+            row, here = rows[index : index + 1], queue[index : index + 1]
             job = int(row[0])
             if self.parted[job]:
                 wanted = max(self.part_share("memory", job, part) for part in self.parts_of(job))
@@ -331,7 +331,7 @@ class Requests:
                 wanted = int(self.share("memory", row, self.count_nodes(row, here))[0])
             else:
                 wanted = int(self.with_a_core("memory", row)[0])
-            greedy[place] = wanted > limit[place]
+            greedy[index] = wanted > limit[index]
         return greedy
 
     # ---- nodes
@@ -436,8 +436,8 @@ class Requests:
             bound = np.flatnonzero(self.bound[chosen])
             nodes[bound] = self.find_fewest(chosen[bound], among)
             shaped = self.count_holders(chosen, np.maximum(nodes, 1), among) >= np.maximum(nodes, 1)
-            for place in np.flatnonzero(self.parted[chosen]):
-                shaped[place] = self.holds_parts(int(chosen[place]), among)
+            for index in np.flatnonzero(self.parted[chosen]):
+                shaped[index] = self.holds_parts(int(chosen[index]), among)
             shapeless = self._count_offers(chosen, among) >= self.cores[chosen]
             bare = (self.told[chosen] == 0) & ~self.bound[chosen]
             if self.in_a_row:  # enough nodes may still be too far apart, which is not looked at here

@@ -79,8 +79,8 @@ class _Entries:
         whole = self.requests.share(kind, self.job, self.nodes)
         apart = self.cores * self.requests.with_a_core(kind, self.job)
         amount = np.where(self.shapeless, apart, whole)
-        for place in np.flatnonzero(self.requests.parted[self.job]):
-            amount[place] = self.requests.part_amount(kind, int(self.job[place]), int(self.cores[place]))
+        for index in np.flatnonzero(self.requests.parted[self.job]):
+            amount[index] = self.requests.part_amount(kind, int(self.job[index]), int(self.cores[index]))
         return amount
 
     def find_crowded(self, kind: str) -> Iterator[Complaint]:

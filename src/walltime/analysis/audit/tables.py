@@ -105,8 +105,8 @@ class Tables:
         """`row` is each allocation's job row (-1: unknown); `order` sorts allocations by job and start."""
         by_id = np.argsort(self.job_id, kind="stable")
         if len(by_id) and len(self.owner):
-            place = np.minimum(np.searchsorted(self.job_id, self.owner, sorter=by_id), len(by_id) - 1)
-            self.row = np.where(self.job_id[by_id[place]] == self.owner, by_id[place], -1)
+            index = np.minimum(np.searchsorted(self.job_id, self.owner, sorter=by_id), len(by_id) - 1)
+            self.row = np.where(self.job_id[by_id[index]] == self.owner, by_id[index], -1)
         else:
             self.row = np.full(len(self.owner), -1)
         self.order = np.lexsort((self.stop, self.attempt, self.begin, self.row))

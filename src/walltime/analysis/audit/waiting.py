@@ -400,9 +400,9 @@ class Room:
         each = self.requests.share("cores", jobs, np.maximum(count, 1))
         enough = len(room) - np.searchsorted(np.sort(room), each)
         found = np.where(count > 0, enough >= count, self.requests.cores[jobs] <= room.sum())
-        for place in np.flatnonzero(self.requests.parted[jobs]):
-            wanted = sizes_of(self.requests.parts_of(int(jobs[place])))
-            found[place] = len(wanted) <= len(room) and bool((np.sort(room)[::-1][: len(wanted)] >= wanted).all())
+        for index in np.flatnonzero(self.requests.parted[jobs]):
+            wanted = sizes_of(self.requests.parts_of(int(jobs[index])))
+            found[index] = len(wanted) <= len(room) and bool((np.sort(room)[::-1][: len(wanted)] >= wanted).all())
         return np.asarray(found)
 
 

@@ -259,10 +259,10 @@ def difference(results: Sequence[Shown], of: str = "used_cores") -> Chart:
 
 def _at(series: Series, time: np.ndarray) -> np.ndarray:
     """The sum over the clusters at these times, zero outside of the series."""
-    place = np.searchsorted(series.time, time, side="right") - 1
+    index = np.searchsorted(series.time, time, side="right") - 1
     step = float(np.diff(series.time).min(initial=np.inf))
-    inside = (place >= 0) & (time < series.time[-1] + step)
-    return np.where(inside, sum_all(series)[place], 0.0)
+    inside = (index >= 0) & (time < series.time[-1] + step)
+    return np.where(inside, sum_all(series)[index], 0.0)
 
 
 def fairshare(results: Sequence[Shown], most: int = 8) -> Chart:

@@ -45,9 +45,9 @@ class Theme:
     def blend(self, share: float, diverging: bool = False) -> str:
         """A colour of the scale, for a share from 0 to 1."""
         stops = self.diverging if diverging else self.sequence
-        place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
-        first = min(int(place), len(stops) - 2)
-        return _mix(stops[first], stops[first + 1], place - first)
+        position = min(max(share, 0.0), 1.0) * (len(stops) - 1)
+        first = min(int(position), len(stops) - 2)
+        return _mix(stops[first], stops[first + 1], position - first)
 
     def classes(self, scale: str, count: int, grey: bool = False) -> list[str]:
         """The colours of so many classes of jobs, by the name of their scale; a grey last class has two tones more."""

@@ -137,8 +137,8 @@ def _time_ticks(low: float, high: float, count: int, clock: Clock) -> list[Tick]
     end = max(min(high, stop) + shift for _, stop, shift, _ in pieces)
     if step is None or step > 2 * _DAY:
         found = _month_starts(begin, end, count) if step is None or step > 7 * _DAY else []
-        place = len(_STEPS) - 1 if step is None else _STEPS.index(step)
-        for size in _STEPS[place : place - 2 : -1]:  # too short for months: days with equal distances
+        index = len(_STEPS) - 1 if step is None else _STEPS.index(step)
+        for size in _STEPS[index : index - 2 : -1]:  # too short for months: days with equal distances
             found = found if len(found) > 1 else _multiples(begin, end, float(size)) or found
     else:
         found = _multiples(begin, end, float(step))

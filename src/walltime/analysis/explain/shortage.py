@@ -84,7 +84,7 @@ class Shortage:
         moments = np.unique(np.concatenate([[first], taken.between(first, last), given.between(first, last)]))
         levels = np.round(self.part.total(use) - (taken.until(moments) - given.until(moments)), 6)
         steps = [(moment / SECOND, level) for moment, level in zip(moments.tolist(), levels.tolist(), strict=True)]
-        return [one for place, one in enumerate(steps) if not place or one[1] != steps[place - 1][1]]
+        return [one for index, one in enumerate(steps) if not index or one[1] != steps[index - 1][1]]
 
     def able(self, names: list[str], start: float, end: float) -> list[tuple[float, float]]:
         """How many nodes had what the job needs on each of these resources from `start` to `end`, step by step."""

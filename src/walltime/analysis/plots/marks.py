@@ -112,19 +112,19 @@ def draw_points(axes: Axes, mark: Points, theme: Theme) -> None:
 def draw_bars(axes: Axes, mark: Bars, number: int, of: int, panel: Panel, theme: Theme) -> None:
     """Horizontal bars, those of several results beside each other; a change is blue below zero and orange above."""
     thick = 0.74 / of
-    place = np.arange(len(mark.values)) + (number - (of - 1) / 2) * thick
+    position = np.arange(len(mark.values)) + (number - (of - 1) / 2) * thick
     colours: Any = theme.colour(mark.colour)
     if mark.colour == "change":
         sure = [True] * len(mark.values) if mark.low is None else (mark.low > 0) | (np.asarray(mark.high) < 0)
         shades = [theme.diverging[1 if value < 0 else -2] for value in mark.values]
         colours = [(shade, 1.0 if clear else 0.45) for shade, clear in zip(shades, sure, strict=True)]
         axes.axvline(0, color=theme.soft, linewidth=0.8)
-    axes.barh(place, np.nan_to_num(mark.values), thick * 0.92, color=colours)
+    axes.barh(position, np.nan_to_num(mark.values), thick * 0.92, color=colours)
     if mark.low is not None and mark.high is not None:
         known = ~np.isnan(mark.low)
-        axes.hlines(place[known], mark.low[known], mark.high[known], color=theme.ink, linewidth=1.3)
+        axes.hlines(position[known], mark.low[known], mark.high[known], color=theme.ink, linewidth=1.3)
         for edge in (mark.low, mark.high):
-            axes.plot(edge[known], place[known], "|", color=theme.ink, markersize=6)
+            axes.plot(edge[known], position[known], "|", color=theme.ink, markersize=6)
     # Room for the end of the longest bar or interval.
     top = float(np.nanmax(np.concatenate((mark.values, [] if mark.high is None else mark.high, [0.0]))))
     if panel.x.high is None and top > 0 and mark.colour != "change":
@@ -137,12 +137,12 @@ def write_values(axes: Axes, groups: Sequence[Bars], panel: Panel, theme: Theme,
         return
     written: list[tuple[float, float, str]] = []
     for number, mark in enumerate(groups):
-        place = np.arange(len(mark.values)) + (number - (len(groups) - 1) / 2) * 0.74 / len(groups)
+        position = np.arange(len(mark.values)) + (number - (len(groups) - 1) / 2) * 0.74 / len(groups)
         ends = np.nan_to_num(mark.values)
         if mark.low is not None and mark.high is not None:
             ends = np.where(ends < 0, np.fmin(ends, mark.low), np.fmax(ends, mark.high))
         texts = [tell_value(panel.x, value) for value in mark.values]
-        written += zip(place.tolist(), ends.tolist(), texts, strict=True)
+        written += zip(position.tolist(), ends.tolist(), texts, strict=True)
     low, high = axes.get_xlim()
     for _ in range(8):  # the wider the axis, the wider a text on it
         letter = (high - low) / (0.62 * width) * _LETTER
@@ -174,11 +174,13 @@ def draw_boxes(axes: Axes, mark: Boxes, number: int, of: int, theme: Theme) -> N
     for row, (low, first, median, third, high) in enumerate(mark.figures):
         if np.isnan(median):
             continue
-        place = row + (number - (of - 1) / 2) * thick
-        axes.hlines(place, low, high, color=colour, linewidth=1.0)
-        axes.barh(place, third - first, thick * 0.8, first, color=colour, alpha=0.35, edgecolor=colour, linewidth=0.8)
-        axes.vlines(median, place - thick * 0.4, place + thick * 0.4, color=colour, linewidth=2.2)
-        axes.plot(mark.means[row], place, "o", color=colour, markersize=3.5)
+        position = row + (number - (of - 1) / 2) * thick
+        axes.hlines(position, low, high, color=colour, linewidth=1.0)
+        axes.barh(
+            position, third - first, thick * 0.8, first, color=colour, alpha=0.35, edgecolor=colour, linewidth=0.8
+        )
+        axes.vlines(median, position - thick * 0.4, position + thick * 0.4, color=colour, linewidth=2.2)
+        axes.plot(mark.means[row], position, "o", color=colour, markersize=3.5)
 
 
 def draw_cells(figure: Figure, axes: Axes, mark: Cells, panel: Panel, theme: Theme) -> None:
@@ -333,11 +335,11 @@ def _number_blocks(
     numbers = [name or number for name, number in zip(names, plan.jobs["job_id"].to_list(), strict=True)]
     wide, high = (end - start) / (plan.last - plan.first) * width, (plan.high - plan.low) / plan.rows * HEIGHT
     told: set[tuple[int, float]] = set()
-    for place in np.argsort(-(plan.high - plan.low), kind="stable").tolist():
-        text, job = str(numbers[plan.of[place]]), int(plan.of[place])
-        if (job, start[place]) in told or wide[place] < 0.085 * len(text) + 0.1 or high[place] < 0.16:
+    for index in np.argsort(-(plan.high - plan.low), kind="stable").tolist():
+        text, job = str(numbers[plan.of[index]]), int(plan.of[index])
+        if (job, start[index]) in told or wide[index] < 0.085 * len(text) + 0.1 or high[index] < 0.16:
             continue
-        told.add((job, start[place]))
-        middle = (start[place] + end[place]) / 2, (plan.low[place] + plan.high[place]) / 2
+        told.add((job, start[index]))
+        middle = (start[index] + end[index]) / 2, (plan.low[index] + plan.high[index]) / 2
         box = {"boxstyle": "round,pad=0.15", "facecolor": theme.ground, "edgecolor": "none", "alpha": 0.75}
         axes.text(*middle, text, ha="center", va="center", fontsize=7.5, color=theme.ink, bbox=box, zorder=4)

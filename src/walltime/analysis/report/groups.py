@@ -24,9 +24,9 @@ MOST = 12
 
 @dataclass(frozen=True)
 class Topic:
-    """A section: its place on the page, its title, what jobs are told apart by, and its pictures."""
+    """A section: its anchor on the page, its title, what jobs are told apart by, and its pictures."""
 
-    place: str
+    anchor: str
     title: str
     key: str
     pictures: tuple[tuple[str, dict[str, Any]], ...]
@@ -59,7 +59,7 @@ def write_topics(results: Sequence[Shown], draw: Draw) -> list[tuple[str, str, s
         pictures = fill([draw(kind, options) for kind, options in topic.pictures])
         below = f"<details class=fold><summary>Pictures</summary><div class=grid>{pictures}</div></details>"
         table = _write_table(topic, results)
-        found.append((topic.place, topic.title, f"{table}{below if pictures else ''}"))
+        found.append((topic.anchor, topic.title, f"{table}{below if pictures else ''}"))
     return found
 
 

@@ -28,7 +28,7 @@ from walltime.core.tables import STATES
 
 _Wish = tuple[str, dict[str, Any]]
 _Section = tuple[str, str, str]
-"""Its place on the page, its title, and its HTML."""
+"""Its anchor on the page, its title, and its HTML."""
 _WAITS = "Waits and slowdowns"
 _ALWAYS: dict[str, tuple[_Wish, ...]] = {
     "Over time": (
@@ -104,7 +104,7 @@ def make_report(
     }
     first, second, *others = [write_section(*section) for section in plain]
     rest = [write_section(*section, fold=True) for section in folded]
-    nav = write_contents([(place, title) for place, title, found in (*plain, *folded) if found])
+    nav = write_contents([(anchor, title) for anchor, title, found in (*plain, *folded) if found])
     beside = " class=beside" if len(results) <= 2 else ""  # more of them need the whole width
     body = f"{nav}<div{beside}>{first}{second}</div>{''.join(others)}{''.join(rest)}"
     return shell(title or " · ".join(labels), body, packer.finish(header))

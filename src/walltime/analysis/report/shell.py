@@ -40,18 +40,18 @@ def fill(figures: Sequence[str]) -> str:
     return "".join(found)
 
 
-def write_section(place: str, title: str, body: str, *, fold: bool = False) -> str:
+def write_section(anchor: str, title: str, body: str, *, fold: bool = False) -> str:
     """A section with its heading; a folded one opens by a click, and for printing. Nothing where it has no body."""
     if not body:
         return ""
     head = f"<h2>{escape(title)}</h2>"
     inner = f"<details class=fold><summary>{head}</summary>{body}</details>" if fold else f"{head}{body}"
-    return f"<section id={place}>{inner}</section>"
+    return f"<section id={anchor}>{inner}</section>"
 
 
 def write_contents(sections: Sequence[tuple[str, str]]) -> str:
-    """Links to the sections (place, title), which stay in view."""
-    links = "".join(f"<a href=#{place}>{escape(title)}</a>" for place, title in sections)
+    """Links to the sections (anchor, title), which stay in view."""
+    links = "".join(f"<a href=#{anchor}>{escape(title)}</a>" for anchor, title in sections)
     return f'<nav class=contents aria-label="Contents">{links}</nav>'
 
 

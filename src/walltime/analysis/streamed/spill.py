@@ -39,28 +39,27 @@ class Spill:
             self._file.write(np.ascontiguousarray(columns[name]).tobytes())
         self.rows += count
 
-    def pieces(self, *names: str, kind: Any = np.int64) -> Iterator[list[np.ndarray]]:
+    def pieces(self, *names: str, dtype: Any = np.int64) -> Iterator[list[np.ndarray]]:
         """The named columns of each piece, in the order in which they came."""
         for first, count in self._places:
             found = []
             for name in names:
                 self._file.seek(first + 8 * count * self.names.index(name))
-                found.append(np.frombuffer(self._file.read(8 * count), kind))
+                found.append(np.frombuffer(self._file.read(8 * count), dtype))
             yield found
 
 
-def find_quantile(values: Values, count: int, fraction: float, kind: Any = np.int64) -> float | None:
+def find_quantile(values: Values, count: int, fraction: float, dtype: Any = np.int64) -> float | None:
     """What np.quantile says of `count` numbers that come in pieces, as often as they are asked for; None for none.
 
-    They are whole numbers, or stand for others of this `kind`, bit by bit and none of them negative, whose order is the
-    same.
+    They are whole numbers, or the bits of numbers of this `dtype`, none of them negative, whose order is the same.
     """
     if not count:
         return None
     at = (count - 1) * fraction
     low = int(np.floor(at))
     pair = np.array([_select(values, low), _select(values, min(low + 1, count - 1))], np.int64)
-    return float(np.quantile(pair.view(kind), at - low))
+    return float(np.quantile(pair.view(dtype), at - low))
 
 
 def _select(values: Values, place: int) -> int:

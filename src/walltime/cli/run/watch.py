@@ -201,9 +201,9 @@ class LiveView:
         sums, counts = [0.0] * width, [0] * width
         span = max(self.now - self.first, 1)
         for sample in self.history:
-            place = min(max((sample[0] - self.first) * width // span, 0), width - 1)
-            sums[place] += float(sample[column])
-            counts[place] += 1
+            index = min(max((sample[0] - self.first) * width // span, 0), width - 1)
+            sums[index] += float(sample[column])
+            counts[index] += 1
         letters, value = [], 0.0
         for total, count in zip(sums, counts, strict=True):
             value = total / count if count else value

@@ -17,7 +17,7 @@ from walltime.engine.brokering.migration import Migration  # noqa: F401 - as in 
 from walltime.engine.cluster import Changes, Cluster
 from walltime.engine.recording.recorder import NOWHERE as _NOWHERE
 from walltime.engine.scheduling import Scheduling
-from walltime.kernel.jobs import JobTable, QueuePlace
+from walltime.kernel.jobs import JobTable, QueuePosition
 from walltime.kernel.queue.scan import ScanQueue
 from walltime.kernel.queue.waiting import OrderedQueue
 from walltime.policy.api import Broker, Order  # noqa: F401 - as in dispatch.pxd
@@ -26,7 +26,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 NOWHERE = cython.declare(cython.longlong, _NOWHERE)
 
 if not cython.compiled:
-    OUTSIDE = QueuePlace.OUTSIDE
+    OUTSIDE = QueuePosition.OUTSIDE
 
 
 @cython.final
@@ -305,7 +305,7 @@ class Dispatch(Scheduling):
         if len(fresh) > 1:
             fresh = self.in_order(fresh, now)
         for slot in fresh:
-            if self.jobs.at[slot].place != OUTSIDE and self.jobs.at[slot].cluster == NOWHERE:
+            if self.jobs.at[slot].position != OUTSIDE and self.jobs.at[slot].cluster == NOWHERE:
                 global_queue = self.queues[self.jobs.at[slot].line]
                 self.consider(global_queue, slot, self.options[slot])
         return 0

@@ -28,11 +28,11 @@ cdef class JointDraft(Draft):
     cdef int remember(self) except -1
     cdef int recall(self) except -1
     cdef double free_area(self, long long start, long long end) except? -1
-    cdef Py_ssize_t first_place(self, Py_ssize_t i) noexcept
-    cdef Py_ssize_t last_place(self, Py_ssize_t i) noexcept
-    cdef bint suits(self, Py_ssize_t i, Py_ssize_t place) except? -1
+    cdef Py_ssize_t first_option(self, Py_ssize_t i) noexcept
+    cdef Py_ssize_t last_option(self, Py_ssize_t i) noexcept
+    cdef bint suits(self, Py_ssize_t i, Py_ssize_t option) except? -1
     cdef int ask(self, Py_ssize_t i, Py_ssize_t c) except -1
-    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t place) except -1
+    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t option) except -1
     cdef int withdraw(self) except -1
     cpdef int keep(self) except -1
     cpdef int undo(self) except -1

@@ -183,16 +183,16 @@ class JointDraft(Draft):
 
     # ---- its cluster
 
-    def first_place(self, i):
+    def first_option(self, i):
         return 0
 
-    def last_place(self, i):
+    def last_option(self, i):
         return self.width
 
-    def suits(self, i, place):
-        if self.local[i * self.width + place] == UNASKED:
-            self.ask(i, place)
-        return self.local[i * self.width + place] >= 0
+    def suits(self, i, option):
+        if self.local[i * self.width + option] == UNASKED:
+            self.ask(i, option)
+        return self.local[i * self.width + option] >= 0
 
     def ask(self, i, c):
         """Make it a guest of the cluster's draft, or note that it cannot be one."""
@@ -212,13 +212,13 @@ class JointDraft(Draft):
         self.jobs.at[slot] = kept
         return 0
 
-    def settle_in(self, i, place):
+    def settle_in(self, i, option):
         slot: cython.Py_ssize_t = self.slot[i]
-        if self.where[i] == place:
+        if self.where[i] == option:
             return 0
-        self.where[i] = place
-        cython.cast(Cluster, self.clusters[place]).describe_as_queued(self.jobs, slot, self.now)
-        if place == self.home[i]:
+        self.where[i] = option
+        cython.cast(Cluster, self.clusters[option]).describe_as_queued(self.jobs, slot, self.now)
+        if option == self.home[i]:
             self.jobs.at[slot].estimate = self.home_estimate[i]
             self.jobs.at[slot].key = self.home_key[i]
         return 0

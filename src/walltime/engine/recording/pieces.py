@@ -125,11 +125,11 @@ class Pieces:
     def _cut(self, jobs: np.ndarray, entered: np.ndarray) -> Recorder:
         """What the recorder would have of these jobs alone; their allocations are not here any more."""
         owner = self.allocations[:, _OF]
-        place = np.minimum(np.searchsorted(entered, owner), len(entered) - 1)
-        mine = entered[place] == owner
+        index = np.minimum(np.searchsorted(entered, owner), len(entered) - 1)
+        mine = entered[index] == owner
         inside = np.repeat(mine, self.counts)
         rows, counts, ranges = self.allocations[mine], self.counts[mine], self.ranges[inside]
-        rows[:, _OF] = place[mine]
+        rows[:, _OF] = index[mine]
         self.allocations, self.counts = self.allocations[~mine], self.counts[~mine]
         self.ranges = self.ranges[~inside]
         on_nodes = np.flatnonzero(counts)
@@ -141,7 +141,7 @@ class Pieces:
         chosen = self.simulation.chosen
         if not chosen:
             return {}
-        return {place: chosen.pop(seq) for place, seq in enumerate(entered.tolist()) if seq in chosen}
+        return {index: chosen.pop(seq) for index, seq in enumerate(entered.tolist()) if seq in chosen}
 
 
 def _without_names(batch: Workload) -> Workload:

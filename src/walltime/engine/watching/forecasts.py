@@ -19,7 +19,7 @@ MOST_PLANNED = 5_000
 def find_domain(engine: Any, slot: int) -> Any:
     """Where the job waits; None before a broker has sent it anywhere."""
     jobs = engine.jobs
-    if jobs.place[slot] == -1:
+    if jobs.position[slot] == -1:
         return None
     home = int(jobs.cluster[slot])
     if home == NOWHERE:
@@ -33,7 +33,7 @@ def find_ahead(engine: Any, domain: Any, slot: int) -> list[int]:
     jobs, lines = engine.jobs, domain.lines
     mine = jobs.state[: jobs.size] == State.WAITING
     mine &= jobs.cluster[: jobs.size] == jobs.cluster[slot]
-    mine &= jobs.place[: jobs.size] != -1
+    mine &= jobs.position[: jobs.size] != -1
     if lines is not None:
         mine &= jobs.domain[: jobs.size] == jobs.domain[slot]
     slots = np.flatnonzero(mine)

@@ -228,4 +228,4 @@ def _spread(front: Sequence[Tried]) -> list[Tried]:
     """At most so many of the front as are judged: from one end to the other."""
     if len(front) <= MOST_CANDIDATES:
         return list(front)
-    return [front[round(place * (len(front) - 1) / (MOST_CANDIDATES - 1))] for place in range(MOST_CANDIDATES)]
+    return [front[round(index * (len(front) - 1) / (MOST_CANDIDATES - 1))] for index in range(MOST_CANDIDATES)]

@@ -122,7 +122,7 @@ class Tuned:
 
         figures = [one.measure.text for one in self.wish.objectives]
         held = [one.holds for one in self.tried]
-        values = [[one.figures[place].mean for one in self.tried] for place in range(len(figures))]
+        values = [[one.figures[index].mean for one in self.tried] for index in range(len(figures))]
         now = [figure.mean for figure in self.present.figures]
         if len(figures) == 1:
             return draw_progress(figures[0], values[0], held, now[0], least=self.wish.objectives[0].least)

@@ -190,7 +190,7 @@ def _find_runs(contents: ReportContents, figures: Sequence[str]) -> tuple[dict[s
     from walltime.api import load
 
     order = sorted(
-        ((place, seed, row) for place, cell in enumerate(contents.cells) for seed, row in sorted(cell.runs.items())),
+        ((index, seed, row) for index, cell in enumerate(contents.cells) for seed, row in sorted(cell.runs.items())),
         key=lambda one: (sorted(contents.cells[one[0]].runs).index(one[1]), one[0]),
     )
     chosen = [row["run"] for _, _, row in order if row["run"] in contents.kept][:MOST_SCHEDULES]

@@ -22,10 +22,10 @@ cdef class Draft:
     cdef long long[::1] eligible
     cdef long long[::1] user
     cdef long long[::1] deadline
-    cdef readonly bint across  # whether places are clusters, not queues
+    cdef readonly bint across  # whether options are clusters, not queues
     cdef Choices choices
     cdef Quotas quotas
-    cdef long long[::1] where  # the place of each job: a queue, as an entry of `choices`, or a cluster
+    cdef long long[::1] where  # the option of each job: a queue, as an entry of `choices`, or a cluster
     cdef long long[::1] home  # the one where it was when the draft was opened
     cdef long long[::1] was  # the one where it was before it was touched
     cdef long long[::1] best_where  # the one where it was at the last `remember`
@@ -49,11 +49,11 @@ cdef class Draft:
     cdef bint is_changed(self, Py_ssize_t i) noexcept
     cpdef int know(self, Choices choices, Quotas quotas) except -1
     cdef Py_ssize_t queue_of(self, Py_ssize_t slot) noexcept
-    cdef Py_ssize_t first_place(self, Py_ssize_t i) noexcept
-    cdef Py_ssize_t last_place(self, Py_ssize_t i) noexcept
-    cdef bint suits(self, Py_ssize_t i, Py_ssize_t place) except? -1
-    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t place) except -1
-    cpdef Py_ssize_t other_places(self, Py_ssize_t i) except -1
+    cdef Py_ssize_t first_option(self, Py_ssize_t i) noexcept
+    cdef Py_ssize_t last_option(self, Py_ssize_t i) noexcept
+    cdef bint suits(self, Py_ssize_t i, Py_ssize_t option) except? -1
+    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t option) except -1
+    cpdef Py_ssize_t other_options(self, Py_ssize_t i) except -1
     cpdef int move_to(self, Py_ssize_t i, Py_ssize_t k) except -1
     cdef int leave(self, Py_ssize_t i) except -1
     cdef int note(self, Py_ssize_t i) except -1

@@ -159,43 +159,43 @@ class Draft:
             return -1
         return self.choices.entry_of(self.jobs, slot)
 
-    def first_place(self, i):
-        """The first of the places that the job may have."""
+    def first_option(self, i):
+        """The first of the options (queues or clusters) that the job may have."""
         return self.choices.first[self.jobs.at[self.slot[i]].choice] if self.where[i] >= 0 else 0
 
-    def last_place(self, i):
+    def last_option(self, i):
         """One behind the last of them."""
         return self.choices.first[self.jobs.at[self.slot[i]].choice + 1] if self.where[i] >= 0 else 0
 
-    def suits(self, i, place):
+    def suits(self, i, option):
         """Whether the job may go there, and counts as one that could be planned there now."""
-        return self.quotas is None or self.quotas.refuser_in(self.slot[i], place) < 0
+        return self.quotas is None or self.quotas.refuser_in(self.slot[i], option) < 0
 
-    def settle_in(self, i, place):
+    def settle_in(self, i, option):
         """The job, which is out, is there now."""
-        if self.where[i] != place:
-            self.where[i] = place
-            self.choices.put(self.jobs, self.slot[i], place)
+        if self.where[i] != option:
+            self.where[i] = option
+            self.choices.put(self.jobs, self.slot[i], option)
         return 0
 
-    def other_places(self, i):
-        """How many other places could take the job."""
-        place: cython.Py_ssize_t
+    def other_options(self, i):
+        """How many other options could take the job."""
+        option: cython.Py_ssize_t
         count: cython.Py_ssize_t = 0
-        for place in range(self.first_place(i), self.last_place(i)):
-            count += place != self.where[i] and self.suits(i, place)
+        for option in range(self.first_option(i), self.last_option(i)):
+            count += option != self.where[i] and self.suits(i, option)
         return count
 
     def move_to(self, i, k):
         """The job, which is out, goes to the k-th of them; it is still out."""
-        place: cython.Py_ssize_t
+        option: cython.Py_ssize_t
         left: cython.Py_ssize_t = k
         if self.start[i] >= 0:
             raise PolicyError(f"job {i} of the plan is in it: take it out first")
-        for place in range(self.first_place(i), self.last_place(i)):
-            if place != self.where[i] and self.suits(i, place):
+        for option in range(self.first_option(i), self.last_option(i)):
+            if option != self.where[i] and self.suits(i, option):
                 if left == 0:
-                    return self.settle_in(i, place)
+                    return self.settle_in(i, option)
                 left -= 1
         raise PolicyError(f"job {i} of the plan has no other place of number {k}")
 
@@ -260,19 +260,19 @@ class Draft:
         """The job at one place of the sequence goes to another, and all from the first of the two on are placed again,
         one by one, each in the earliest gap."""
         i: cython.longlong
-        place: cython.Py_ssize_t = source
+        index: cython.Py_ssize_t = source
         self.check(source)
         self.check(target)
         if self.out > 0:
             raise PolicyError("a job is out of the plan: put it in before others are placed again")
         self.sort()
         i = self.sequence[source]
-        while place < target:
-            self.sequence[place] = self.sequence[place + 1]
-            place += 1
-        while place > target:
-            self.sequence[place] = self.sequence[place - 1]
-            place -= 1
+        while index < target:
+            self.sequence[index] = self.sequence[index + 1]
+            index += 1
+        while index > target:
+            self.sequence[index] = self.sequence[index - 1]
+            index -= 1
         self.sequence[target] = i
         self.sorted = False
         self.resequenced = True

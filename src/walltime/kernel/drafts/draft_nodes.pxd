@@ -42,7 +42,7 @@ cdef class NodeDraft(Draft):
     cdef int enter(self, Py_ssize_t i, long long start) except -1
     cdef int enter_again(self, Py_ssize_t i, long long start) except -1
     cdef int enter_at(self, Py_ssize_t i, long long start, Places places) except -1
-    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t place) except -1
+    cdef int settle_in(self, Py_ssize_t i, Py_ssize_t option) except -1
     cdef int shift(self, Py_ssize_t i, long long after) except -1
     cdef int touch(self, Py_ssize_t i) except -1
     cdef int settle_pending(self) except -1

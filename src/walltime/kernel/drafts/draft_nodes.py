@@ -184,10 +184,10 @@ class NodeDraft(Draft):
             return self.board.find(i, after)
         return self.ledger.earliest(self.slot[i], after)
 
-    def settle_in(self, i, place):
-        if self.where[i] != place:
+    def settle_in(self, i, option):
+        if self.where[i] != option:
             self.answers.forget(i)
-        return Draft.settle_in(self, i, place)
+        return Draft.settle_in(self, i, option)
 
     def shift(self, i, after):
         start: cython.longlong

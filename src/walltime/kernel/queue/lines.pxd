@@ -10,7 +10,7 @@ cdef class Line:
     cdef readonly Queue queue
     cdef readonly Py_ssize_t number
     cdef readonly Py_ssize_t tier
-    cdef Py_ssize_t place
+    cdef Py_ssize_t tier_index
     cdef readonly Py_ssize_t lane
     cdef readonly Py_ssize_t node_set
     cdef readonly Py_ssize_t counter

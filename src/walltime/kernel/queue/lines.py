@@ -6,7 +6,7 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, QueuePlace
+from walltime.kernel.jobs import JobTable, QueuePosition
 from walltime.kernel.ledger.cores import Ledger
 from walltime.kernel.queue.choices import Choices
 from walltime.kernel.queue.scan import ScanQueue
@@ -18,7 +18,7 @@ NEVER = cython.declare(cython.longlong, _NEVER)
 FEW = cython.declare(cython.Py_ssize_t, 8)  # so many go back to their queue's line when their limit moves
 
 if not cython.compiled:
-    OUTSIDE = QueuePlace.OUTSIDE
+    OUTSIDE = QueuePosition.OUTSIDE
 
 
 @cython.final
@@ -27,11 +27,11 @@ class Line:
     """Jobs in one order. With a counter they are those that it kept waiting when they were last looked at, and the
     least that any of them asks of it is known; the line is closed while it can admit none of them."""
 
-    def __init__(self, queue: Queue, number, tier, place, lane, node_set, local, counter, dynamic) -> None:
+    def __init__(self, queue: Queue, number, tier, tier_index, lane, node_set, local, counter, dynamic) -> None:
         self.queue = queue
         self.number = number
         self.tier = tier
-        self.place = place  # of the tier, among the tiers
+        self.tier_index = tier_index  # of the tier, among the tiers
         self.lane = lane
         self.node_set = node_set
         self.local = local
@@ -118,12 +118,12 @@ class LinesQueue(Queue):
     def add_lane(self, lane, tier, node_set, local, dynamic) -> None:
         """A lane by its number, for jobs that need these nodes (-1: any), a single one of them where `local`; to be
         called in order of the tiers."""
-        place: cython.Py_ssize_t = tier
+        index: cython.Py_ssize_t = tier
         number: cython.Py_ssize_t = lane
         while number >= len(self.tier_of):
             self.tier_of = doubled(self.tier_of)
             self.passed = integers(2 * len(self.passed))
-        self.tier_of[number] = place
+        self.tier_of[number] = index
         last: cython.Py_ssize_t = len(self.tiers) - 1
         if last < 0 or self.tiers[last][0].tier != tier:
             self.tiers.append([])
@@ -137,14 +137,14 @@ class LinesQueue(Queue):
         self.tiers[last].append(line)
         self.dynamic = self.dynamic or dynamic
 
-    def make(self, tier, place, lane, node_set, local, counter, dynamic):
+    def make(self, tier, tier_index, lane, node_set, local, counter, dynamic):
         # at a limit jobs are sought by cores alone, also those that wait; and where a single node has to do, the most
         # that one has tells as much as parts would
         bounds = self.ledger if counter < 0 and not local else None
         size: cython.longlong = len(self.ledger.part_free) - 1 if local else self.ledger.size  # the most cores of a job
         queue: Queue = ScanQueue(self.jobs) if dynamic else OrderedQueue(self.jobs, size, bounds, node_set)
         queue.notes = False  # this one has them for all lines
-        line = Line(queue, len(self.lines), tier, place, lane, node_set, local, counter, dynamic)
+        line = Line(queue, len(self.lines), tier, tier_index, lane, node_set, local, counter, dynamic)
         self.lines.append(line)
         return line
 
@@ -180,7 +180,7 @@ class LinesQueue(Queue):
                 line.work = self.quotas.work_of(slot)
         if line.open:
             self.size += 1
-            self.crowd[line.place] += 1
+            self.crowd[line.tier_index] += 1
         else:
             self.parked += 1
             self.quotas.hold(line.counter, 1)
@@ -188,7 +188,7 @@ class LinesQueue(Queue):
 
     def remove(self, slot):
         line: Line
-        if self.jobs.at[slot].place == OUTSIDE:
+        if self.jobs.at[slot].position == OUTSIDE:
             raise KeyError(slot)
         line = self.line_of(slot)
         self.moves += 1
@@ -197,7 +197,7 @@ class LinesQueue(Queue):
             self.choosers.pop(slot, None)
         if line.open:
             self.size -= 1
-            self.crowd[line.place] -= 1
+            self.crowd[line.tier_index] -= 1
         else:
             self.parked -= 1
             self.quotas.hold(line.counter, -1)
@@ -248,7 +248,7 @@ class LinesQueue(Queue):
         home: Line = self.home(lane)
         line: Line = home.behind.get(counter)
         if line is None:
-            line = self.make(home.tier, home.place, lane, home.node_set, home.local, counter, home.dynamic)
+            line = self.make(home.tier, home.tier_index, lane, home.node_set, home.local, counter, home.dynamic)
             home.behind[counter] = line
             while len(self.at_counter) <= counter:
                 self.at_counter.append([])
@@ -287,8 +287,8 @@ class LinesQueue(Queue):
     def close(self, line: Line):
         line.open = False
         self.moves += 1
-        self.tiers[line.place].remove(line)
-        self.crowd[line.place] -= line.queue.size + 1
+        self.tiers[line.tier_index].remove(line)
+        self.crowd[line.tier_index] -= line.queue.size + 1
         self.size -= line.queue.size
         self.parked += line.queue.size
         return self.quotas.hold(line.counter, line.queue.size)
@@ -312,8 +312,8 @@ class LinesQueue(Queue):
             return opened
         line.open = True
         self.moves += 1
-        self.tiers[line.place].append(line)
-        self.crowd[line.place] += line.queue.size + 1
+        self.tiers[line.tier_index].append(line)
+        self.crowd[line.tier_index] += line.queue.size + 1
         self.size += line.queue.size
         self.parked -= line.queue.size
         self.quotas.hold(line.counter, -line.queue.size)
@@ -451,7 +451,7 @@ class LinesQueue(Queue):
         self.catch_up(line)
         if after < 0:
             slot = line.queue.head()
-        elif self.jobs.at[after].line == line.number and self.jobs.at[after].place != OUTSIDE:
+        elif self.jobs.at[after].line == line.number and self.jobs.at[after].position != OUTSIDE:
             slot = line.queue.next(after)
         else:
             slot = line.queue.behind(after)
@@ -528,7 +528,7 @@ class LinesQueue(Queue):
         start: cython.Py_ssize_t = self.tier_of[self.jobs.at[after].lane] if after >= 0 else -1
         if self.size == 0:
             return -1
-        if after >= 0 and self.jobs.at[after].place != OUTSIDE:
+        if after >= 0 and self.jobs.at[after].position != OUTSIDE:
             self.catch_up(self.line_of(after))
         for i in range(len(self.tiers)):
             if self.crowd[i] == 0:

@@ -6,14 +6,14 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, QueuePlace
+from walltime.kernel.jobs import JobTable, QueuePosition
 from walltime.kernel.queue.sorting import Sorter
 from walltime.kernel.queue.waiting import Queue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    OUTSIDE = QueuePlace.OUTSIDE
+    OUTSIDE = QueuePosition.OUTSIDE
 
 
 @cython.final
@@ -47,12 +47,12 @@ class ScanQueue(Queue):
         self.estimate[i] = self.jobs.at[slot].estimate
         self.key[i] = self.jobs.at[slot].key
         self.seq[i] = self.jobs.at[slot].seq
-        self.jobs.at[slot].place = i
+        self.jobs.at[slot].position = i
         self.size = i + 1
         return 0
 
     def remove(self, slot):
-        i: cython.Py_ssize_t = self.jobs.at[slot].place
+        i: cython.Py_ssize_t = self.jobs.at[slot].position
         last: cython.Py_ssize_t = self.size - 1
         if i < 0:
             raise KeyError(slot)
@@ -62,8 +62,8 @@ class ScanQueue(Queue):
         self.estimate[i] = self.estimate[last]
         self.key[i] = self.key[last]
         self.seq[i] = self.seq[last]
-        self.jobs.at[self.slot[i]].place = i
-        self.jobs.at[slot].place = OUTSIDE
+        self.jobs.at[self.slot[i]].position = i
+        self.jobs.at[slot].position = OUTSIDE
         self.size = last
         return 0
 

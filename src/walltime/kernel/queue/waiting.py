@@ -8,7 +8,7 @@ from cython.cimports.walltime.kernel.prefetch import prefetch  # here, or all th
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.jobs import JobTable, QueuePlace
+from walltime.kernel.jobs import JobTable, QueuePosition
 from walltime.kernel.queue.bounds import Bounds  # noqa: F401 - as in waiting.pxd
 from walltime.kernel.queue.index import Entries, QueueIndex
 from walltime.kernel.queue.sorting import Sorter
@@ -20,7 +20,7 @@ SOON = cython.declare(cython.Py_ssize_t, 3)  # so many places behind the head st
 ENTRY = cython.declare(cython.Py_ssize_t, 4)  # as in the index
 
 if not cython.compiled:
-    LINE, OUTSIDE = QueuePlace.LINE, QueuePlace.OUTSIDE
+    LINE, OUTSIDE = QueuePosition.LINE, QueuePosition.OUTSIDE
 
 
 @cython.cclass
@@ -123,7 +123,7 @@ class Queue:
         if i >= self.recents:
             return -2
         slot = self.recent[i]
-        gone: cython.bint = self.jobs.at[slot].seq != self.recent_seq[i] or self.jobs.at[slot].place == OUTSIDE
+        gone: cython.bint = self.jobs.at[slot].seq != self.recent_seq[i] or self.jobs.at[slot].position == OUTSIDE
         return -1 if gone else slot
 
     def known(self):
@@ -249,7 +249,7 @@ class OrderedQueue(Queue):
             self.recents += 1
         else:
             self.note(slot)
-        place: cython.Py_ssize_t
+        position: cython.Py_ssize_t
         last: cython.bint = True
         if self.size == 0:
             self.begin = self.end = 0
@@ -265,14 +265,14 @@ class OrderedQueue(Queue):
                 self.shift()
             else:
                 self.tail = doubled(self.tail)
-        place = self.end
+        position = self.end
         if last:
             self.last_key = key
             self.last_seq = seq
         else:
-            place = self.make_way(slot)
-        self.tail[place] = slot
-        self.jobs.at[slot].place = place
+            position = self.make_way(slot)
+        self.tail[position] = slot
+        self.jobs.at[slot].position = position
         self.end += 1
         self.size += 1
         return 0
@@ -283,7 +283,7 @@ class OrderedQueue(Queue):
         while i > self.begin and (self.tail[i - 1] < 0 or self.precedes(slot, self.tail[i - 1])):
             self.tail[i] = self.tail[i - 1]
             if self.tail[i] >= 0:
-                self.jobs.at[self.tail[i]].place = i
+                self.jobs.at[self.tail[i]].position = i
             i -= 1
         return i
 
@@ -293,27 +293,27 @@ class OrderedQueue(Queue):
         for i in range(self.begin, self.end):
             self.tail[i - self.begin] = self.tail[i]
             if self.tail[i] >= 0:
-                self.jobs.at[self.tail[i]].place = i - self.begin
+                self.jobs.at[self.tail[i]].position = i - self.begin
         self.end -= self.begin
         self.begin = 0
         return 0
 
     def remove(self, slot):
         """Take a job out, wherever it stands; KeyError where it does not."""
-        place: cython.longlong = self.jobs.at[slot].place
+        position: cython.longlong = self.jobs.at[slot].position
         self.moves += 1
-        if place >= 0:
-            self.tail[place] = -1
+        if position >= 0:
+            self.tail[position] = -1
             while self.begin < self.end and self.tail[self.begin] < 0:
                 self.begin += 1
             if self.begin + SOON < self.end and self.tail[self.begin + SOON] >= 0:
                 prefetch(self.jobs, self.tail[self.begin + SOON])
-        elif place == LINE:
+        elif position == LINE:
             self.leave(slot)
         else:
             raise KeyError(slot)
         self.size -= 1
-        self.jobs.at[slot].place = OUTSIDE
+        self.jobs.at[slot].position = OUTSIDE
         return 0
 
     def head(self):
@@ -326,11 +326,11 @@ class OrderedQueue(Queue):
         """The job behind this one, or -1."""
         i: cython.Py_ssize_t
         found: cython.Py_ssize_t = -1
-        if self.jobs.at[slot].place < 0 and self.line.size > 0:
+        if self.jobs.at[slot].position < 0 and self.line.size > 0:
             found = self.line.next(slot)
         if found >= 0:
             return found
-        i = self.jobs.at[slot].place + 1 if self.jobs.at[slot].place >= 0 else self.begin
+        i = self.jobs.at[slot].position + 1 if self.jobs.at[slot].position >= 0 else self.begin
         while i < self.end:
             if self.tail[i] >= 0:
                 return self.tail[i]
@@ -407,7 +407,7 @@ class OrderedQueue(Queue):
             self.tail = doubled(self.tail)
         for i in range(self.size):
             self.tail[i] = slots[i]
-            self.jobs.at[slots[i]].place = i
+            self.jobs.at[slots[i]].position = i
         self.begin = 0
         self.end = self.size
         return 0
@@ -415,7 +415,7 @@ class OrderedQueue(Queue):
     def enter(self, slot):
         """The job goes into the line."""
         self.line.insert(slot)
-        self.jobs.at[slot].place = LINE
+        self.jobs.at[slot].position = LINE
         return self.enter_part(slot) if self.parted else 0
 
     def leave(self, slot):
@@ -589,7 +589,7 @@ class OrderedQueue(Queue):
             return self.fill_tail(n)
         for i in range(self.begin, self.end):
             if self.tail[i] >= 0:
-                self.jobs.at[self.tail[i]].place = LINE
+                self.jobs.at[self.tail[i]].position = LINE
                 if self.parted:
                     self.assign(self.tail[i])
         self.begin = self.end = 0
@@ -606,7 +606,7 @@ class OrderedQueue(Queue):
         for i in range(n):
             slot = self.entries.at[self.sorter.items[i] * ENTRY]
             self.tail[i] = slot
-            self.jobs.at[slot].place = i
+            self.jobs.at[slot].position = i
         self.begin = 0
         self.end = n
         return True

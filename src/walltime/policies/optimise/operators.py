@@ -12,7 +12,7 @@ from walltime.policy.optimise import Operator, RandomNumbers
 @cython.cfunc
 def move_to_another(draft: Draft, random: RandomNumbers, job: cython.Py_ssize_t, able: cython.bint):
     """The job goes to the earliest gap of another place, if it may change it."""
-    others: cython.Py_ssize_t = draft.other_places(job) if able else 0
+    others: cython.Py_ssize_t = draft.other_options(job) if able else 0
     draft.lift(job)
     if others > 0:
         draft.move_to(job, random.below(others))

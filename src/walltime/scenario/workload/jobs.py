@@ -175,7 +175,7 @@ def _source(scenario: Scenario) -> Workload:
         return _read_source(spec, scenario, scenario.seed)
     from walltime.workload.joining import mix_workloads
 
-    seeds = [int(stream(scenario.seed, "workload.mix", place).integers(1 << 48)) for place in range(len(spec.mix))]
+    seeds = [int(stream(scenario.seed, "workload.mix", index).integers(1 << 48)) for index in range(len(spec.mix))]
     return mix_workloads([_read_source(one, scenario, seed) for one, seed in zip(spec.mix, seeds, strict=True)])
 
 

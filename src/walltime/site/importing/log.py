@@ -56,9 +56,9 @@ def find_clusters(path: Path) -> list[str]:
     with reading(path) as file:
         lines = iter(file)
         heads = next(lines, b"").removeprefix(b"\xef\xbb\xbf").strip().lower().split(b"|")
-        place = heads.index(b"cluster") if b"jobid" in heads and b"cluster" in heads else -1
-        if place >= 0 and not any(head.decode("utf-8", "replace") in FREE_TEXT for head in heads[:place]):
-            found = {cells[place] for line in lines if len(cells := line.split(b"|", place + 1)) > place + 1}
+        index = heads.index(b"cluster") if b"jobid" in heads and b"cluster" in heads else -1
+        if index >= 0 and not any(head.decode("utf-8", "replace") in FREE_TEXT for head in heads[:index]):
+            found = {cells[index] for line in lines if len(cells := line.split(b"|", index + 1)) > index + 1}
     return sorted(name.decode("utf-8", "replace") for name in found - {b""})
 
 

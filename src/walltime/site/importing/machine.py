@@ -14,7 +14,7 @@ from walltime.site.conf import ConfLine, of_line, read_licences
 from walltime.site.files import Given
 from walltime.site.importing.findings import Findings
 from walltime.site.importing.values import EffectiveSettings, spell
-from walltime.site.importing.written import Said, place
+from walltime.site.importing.written import Said, cite
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.nodes import Node, find_state, make_nodes
 
@@ -156,7 +156,7 @@ def write_nodes(units: list[Unit]) -> list[Said]:
         group |= {"gpus": first.gpus} if first.gpus else {}
         group |= {"resources": dict(first.resources)} if first.resources else {}
         group |= {"features": list(first.features)} if first.features else {}
-        groups.append(Said(group, place(first.line)))
+        groups.append(Said(group, cite(first.line)))
     return groups
 
 
@@ -170,7 +170,7 @@ def write_threads(units: list[Unit], findings: Findings) -> dict[str, Any]:
         how = f"a job has whole cores of {threads} threads on all nodes alike"
         findings.tell("NodeName.ThreadsPerCore", "", NEARLY, how)
     line = next(unit.line for unit in units if unit.threads > 1)
-    return {"threads_per_core": Said(threads, f"{place(line)} ThreadsPerCore")} if threads > 1 else {}
+    return {"threads_per_core": Said(threads, f"{cite(line)} ThreadsPerCore")} if threads > 1 else {}
 
 
 def write_licences(settings: EffectiveSettings, findings: Findings) -> dict[str, Any]:

@@ -27,12 +27,12 @@ _POWER = {"POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "POWERING_UP", "POWER_U
 """Words of a node's state: out of service, or switched off until a job needs it."""
 
 
-def _expand(nodes: str, place: str) -> list[str]:
-    """The names of nodes that a file lists; `place` is its name with the line."""
+def _expand(nodes: str, cited: str) -> list[str]:
+    """The names of nodes that a file lists; `cited` is its name with the line."""
     try:
         return expand(nodes)
     except InputError as error:
-        file, _, line = place.rpartition(":")
+        file, _, line = cited.rpartition(":")
         raise InputError(error.what, value=error.value, file=file, line=int(line)) from error
 
 
@@ -42,7 +42,7 @@ def write_failures(
     """Outages of the same nodes' times together; a drain lets no new job start, and ends what still runs at its end."""
     alike: dict[tuple[str, str, bool], list[tuple[str, NodeEvent]]] = {}
     for event in events:
-        nodes = [name for name in _expand(event.nodes, event.place) if name in there]
+        nodes = [name for name in _expand(event.nodes, event.cited) if name in there]
         words = {*re.findall(r"[A-Z_]+", event.state)}
         if words & _POWER and not words & _OUT:
             findings.tell("Event", event.state, NOT, POWER)
@@ -69,7 +69,7 @@ def write_failures(
             failure |= {"at": start, "length": write_time(length)}
         reasons = ", ".join(dict.fromkeys(event.reason for _, event in members if event.reason))
         found.append(
-            Said(failure | {"known": False}, f"{members[0][1].place} {members[0][1].state} {reasons}".rstrip())
+            Said(failure | {"known": False}, f"{members[0][1].cited} {members[0][1].state} {reasons}".rstrip())
         )
         how = "no new job starts; what runs on at its end is requeued" if drained else ""
         findings.tell("Event", members[0][1].state, *((NEARLY, how) if drained else (EXACTLY, "")))
@@ -88,7 +88,7 @@ def write_windows(
     found, names = [], set()
     for window in windows:
         nodes = (
-            [name for name in _expand(window.nodes, window.place) if name in there]
+            [name for name in _expand(window.nodes, window.cited) if name in there]
             if window.nodes.upper() != "ALL"
             else sorted(there)
         )
@@ -107,7 +107,7 @@ def write_windows(
         users = [user for user in window.users if user != "root"]
         made |= {"users": users} if users else {}
         made |= {"accounts": list(window.accounts)} if window.accounts else {}
-        found.append(Said(made, f"{window.place} {','.join(window.flags)}".rstrip()))
+        found.append(Said(made, f"{window.cited} {','.join(window.flags)}".rstrip()))
         strange = [flag.lower() for flag in window.flags if re.split(r"[=+]", flag)[0] not in _USUAL]
         how = [f"{', '.join(sorted(strange))}: kept as it is written, once"] if strange else []
         how += [f"{window.others} are not looked at"] if window.others else []

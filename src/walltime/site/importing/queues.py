@@ -19,7 +19,7 @@ from walltime.site.importing.memory import tell_partition as tell_memory
 from walltime.site.importing.memory import write_partition as write_memory
 from walltime.site.importing.people import caps_of_partition
 from walltime.site.importing.values import ENDLESS, EffectiveSettings, read_time, spell, write_time
-from walltime.site.importing.written import DEFAULT, Said, place
+from walltime.site.importing.written import DEFAULT, Said, cite
 from walltime.site.keywords import EXACTLY, NEARLY, NOT
 from walltime.site.nodes import find_members
 
@@ -91,9 +91,9 @@ class Queues:
     def _source(self, line: ConfLine, *keys: str) -> str:
         found = next((key for key in keys if line.get(key) is not None), None)
         if found is not None:
-            return place(line, next(key for key, _ in line.pairs if key.lower() == found.lower()))
+            return cite(line, next(key for key, _ in line.pairs if key.lower() == found.lower()))
         usual = next((one for one in self.given.conf.of_kind(line.kind) if one.is_default and one.get(*keys)), None)
-        return DEFAULT if usual is None else f"{place(usual)}"
+        return DEFAULT if usual is None else f"{cite(usual)}"
 
     def _nodes(self, name: str, line: ConfLine, words: Mapping[str, str]) -> dict[str, Any]:
         members = find_members(self.given.conf, words.get("nodes", ""), line)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from walltime.core.errors import InputError
 from walltime.site.conf import Conf
 from walltime.site.importing.findings import SCOPES
-from walltime.site.importing.written import DEFAULT, place
+from walltime.site.importing.written import DEFAULT, cite
 from walltime.site.keywords import DEFAULTS
 
 ENDLESS = ("INFINITE", "UNLIMITED", "NONE", "-1", "")
@@ -33,7 +33,7 @@ class EffectiveSettings:
 
     def source(self, name: str) -> str:
         """What says so, for a comment."""
-        return place(self.conf.settings[name][1], name) if name in self.conf.settings else DEFAULT
+        return cite(self.conf.settings[name][1], name) if name in self.conf.settings else DEFAULT
 
     def words(self, name: str) -> dict[str, str | None]:
         """The words of a list, with their values."""

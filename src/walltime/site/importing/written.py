@@ -22,7 +22,7 @@ class Said(NamedTuple):
     source: str
 
 
-def place(line: ConfLine, key: str | None = None) -> str:
+def cite(line: ConfLine, key: str | None = None) -> str:
     """Where a word stands, for a comment: `slurm.conf:12 MaxTime=2-0`; without a key, what the line describes."""
     word = f" {key}={line.get(key)}" if key is not None else f" {line.pairs[0][0]}={line.name}"
     return f"{Path(line.file).name}:{line.number}{word}"

@@ -57,9 +57,9 @@ def _set_word(name: str, text: str, word: str, value: str) -> str:
     sign = LISTS[name]
     new = {"yes": [word], "no": []}.get(value.lower(), [f"{word}{sign}{value}"])
     words = split_words(text)
-    places = [place for place, one in enumerate(words) if _name(name, one) == word.lower()]
+    places = [index for index, one in enumerate(words) if _name(name, one) == word.lower()]
     first = places[0] if places else len(words)
-    kept = [one for place, one in enumerate(words) if place not in places]
+    kept = [one for index, one in enumerate(words) if index not in places]
     return ",".join([*kept[:first], *new, *kept[first:]])
 
 

@@ -17,7 +17,7 @@ class Strange(NamedTuple):
     """A word, where it stands (None: the caller's own), the list that it is part of, and what is wrong with it."""
 
     word: str
-    place: ConfLine | None
+    line: ConfLine | None
     what: str
     among: str | None = None
     choices: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ def settle_words(conf: Conf, kept: dict[str, str], drop: bool, changes: list[Set
     if strange and not drop:
         raise refuse(strange, conf.words, "; --drop-unknown goes on without such")
     for one in strange:
-        own = "" if one.place is None else one.place.get(one.word) or ""
+        own = "" if one.line is None else one.line.get(one.word) or ""
         key, old = (one.word, own) if one.among is None else (one.among, one.word)
         changes.append(SettingChange(key, old, None, f"Slurm {conf.words.release} {one.what}"))
 
@@ -41,7 +41,7 @@ def refuse(strange: list[Strange], words: ReleaseWords, advice: str = "") -> Inp
     first = strange[0]
     more = sorted({other.word for other in strange} - {first.word})
     also = f" (also {', '.join(more)})" if more else ""
-    where = (None, None) if first.place is None else (first.place.file, first.place.number)
+    where = (None, None) if first.line is None else (first.line.file, first.line.number)
     what = f"Slurm {words.release} {first.what}{advice}{also}"
     return InputError(what, value=first.word, file=where[0], line=where[1], choices=first.choices)
 
@@ -64,7 +64,7 @@ def settle_lists(
 
 
 def _settle_list(
-    name: str, words: ReleaseWords, kept: dict[str, str], changes: list[SettingChange], place: ConfLine | None
+    name: str, words: ReleaseWords, kept: dict[str, str], changes: list[SettingChange], line: ConfLine | None
 ) -> list[Strange]:
     known = {word.rstrip("=").lower(): word.endswith("=") for word in words.parameters[name]}
     good, strange = [], []
@@ -76,12 +76,12 @@ def _settle_list(
         if new.lower() in known and not (known[new.lower()] and sign and not _is_number(value)):
             good.append(f"{new}{sign}{value}")
         elif new.lower() in known:
-            strange.append(Strange(part, place, f"cannot read the number in this of {name}", name))
+            strange.append(Strange(part, line, f"cannot read the number in this of {name}", name))
         elif name == SCHEDULER and word.lower() in FOREIGN:
             changes.append(SettingChange(name, part, None, "the controller does not act on it"))
         else:
             choices = tuple(one.rstrip("=") for one in words.parameters[name])
-            strange.append(Strange(part, place, f"does not act on this of {name}", name, choices))
+            strange.append(Strange(part, line, f"does not act on this of {name}", name, choices))
     kept[name] = ",".join(good)
     if not good:
         del kept[name]

@@ -56,7 +56,7 @@ class Launch:
 class IncomingMessage:
     """A message that came off the wire."""
 
-    kind: int
+    msg_type: int
     body: bytes
     forward: str | None
     version: int
@@ -147,17 +147,19 @@ class Dialect:
 
     # ---- envelopes
 
-    def pack(self, kind: int, body: bytes, user: int = 0, version: int | None = None, answers: bytes = b"") -> bytes:
+    def pack(
+        self, msg_type: int, body: bytes, user: int = 0, version: int | None = None, answers: bytes = b""
+    ) -> bytes:
         """A whole message. `answers` are a count and the answers of nodes to which a request was to be passed on."""
         version = version or self.version
         older = b"" if version >= WITHOUT_INDEX else u16(0)
-        head = u16(version) + u16(0) + older + u16(kind) + u32(len(body)) + u16(0)
+        head = u16(version) + u16(0) + older + u16(msg_type) + u32(len(body)) + u16(0)
         return frame(head + (answers or u16(0)) + u16(0) + authenticate(user) + body)
 
-    def pack_answer(self, kind: int, body: bytes, others: list[str], version: int) -> bytes:
+    def pack_answer(self, msg_type: int, body: bytes, others: list[str], version: int) -> bytes:
         """The answer to a request, also in the name of the other nodes that it was meant for."""
-        each = b"".join(u32(0) + u16(kind) + text(node) + body for node in others)
-        return self.pack(kind, body, version=version, answers=u16(len(others)) + each)
+        each = b"".join(u32(0) + u16(msg_type) + text(node) + body for node in others)
+        return self.pack(msg_type, body, version=version, answers=u16(len(others)) + each)
 
     def unpack(self, data: bytes) -> IncomingMessage:
         """A message without its length; raises ValueError for one that this dialect does not speak."""
@@ -166,14 +168,14 @@ class Dialect:
         reader.u16()
         if version < WITHOUT_INDEX:
             reader.u16()  # a node not yet registered is addressed in the oldest form that the release speaks
-        kind, length, forwards = reader.u16(), reader.u32(), reader.u16()
+        msg_type, length, forwards = reader.u16(), reader.u32(), reader.u16()
         nodes = None
         if forwards:
             nodes = reader.text()
             reader.take(6)
         if length > len(data):
             raise ValueError(f"a message of {len(data)} bytes claims a body of {length}")
-        return IncomingMessage(kind, data[len(data) - length :], nodes, version)
+        return IncomingMessage(msg_type, data[len(data) - length :], nodes, version)
 
     # ---- bodies
 

@@ -78,10 +78,10 @@ class ControllerLink:
             self._grant(until)
             self._pump(lambda: self._idle is not None)
 
-    def call(self, kind: int, body: bytes, user: int = 0) -> IncomingMessage:
+    def call(self, msg_type: int, body: bytes, user: int = 0) -> IncomingMessage:
         """A request's answer; time moves only as far as the controller's own short naps while it answers."""
         with self._noticing_the_end():
-            call = self.send(kind, body, user)
+            call = self.send(msg_type, body, user)
             while call.answer is None:
                 self._pump(lambda: self._idle is not None or call.answer is not None)
                 self._pump_once(0)
@@ -90,11 +90,11 @@ class ControllerLink:
             self._pump(lambda: self._idle is not None)
         return self.dialect.unpack(call.answer) if call.answer else IncomingMessage(0, b"", None, 0)
 
-    def send(self, kind: int, body: bytes, user: int = 0) -> Call:
+    def send(self, msg_type: int, body: bytes, user: int = 0) -> Call:
         """Begin a call; its answer comes while the link is pumped."""
         connection = socket.create_connection(("127.0.0.1", self.controller.port))
         self._idle = None
-        connection.sendall(self.dialect.pack(kind, body, user))
+        connection.sendall(self.dialect.pack(msg_type, body, user))
         call = Call(connection)
         self._selector.register(connection, selectors.EVENT_READ, lambda: self._read_answer(call))
         return call

@@ -55,7 +55,7 @@ def save(
     """
     measured = MEASURED if version >= WITH_LINEAGE and "gres/gpu" in own_tres else ()
     kinds = dict.fromkeys(name for name in (*own_tres, *measured) if name not in TRES)
-    tres = TRES | {name: FIRST_OWN_TRES + place for place, name in enumerate(kinds)}
+    tres = TRES | {name: FIRST_OWN_TRES + index for index, name in enumerate(kinds)}
     writer = _Writer(associations, cluster, users, tres, version)
     head = u16(version) + u64(now)
     files = {
@@ -71,8 +71,8 @@ def save(
     return files
 
 
-def _message(kind: int, records: list[bytes]) -> bytes:
-    return u16(kind) + listed(records) + u32(0)
+def _message(msg_type: int, records: list[bytes]) -> bytes:
+    return u16(msg_type) + listed(records) + u32(0)
 
 
 def _pack_tres(name: str, code: int) -> bytes:
@@ -94,7 +94,7 @@ class _Writer:
         self.cluster = cluster
         self.users = users
         self.tres = tres
-        self.qos = {quality.name: place for place, quality in enumerate(associations.qualities, 1)}
+        self.qos = {quality.name: index for index, quality in enumerate(associations.qualities, 1)}
         self.codes: dict[str, int] = {}
         """The number of each association of a user, as `account/user`; known once they are packed."""
 
@@ -166,7 +166,7 @@ class _Writer:
         def visit(entry: Association, code: int, above: int) -> None:
             counter[0] += 1
             left = counter[0]
-            place = len(packed)
+            index = len(packed)
             packed.append(b"")
             below = children.get(entry.account, []) if entry.user is None else []
             if entry.account == "root" and entry.user is None:
@@ -177,7 +177,7 @@ class _Writer:
                     numbers[child.account] = codes[0]
                 visit(child, codes[0], code)
             counter[0] += 1
-            packed[place] = self._pack_association(entry, code, above, left, counter[0])
+            packed[index] = self._pack_association(entry, code, above, left, counter[0])
             if entry.user is not None:
                 self.codes.setdefault(f"{entry.account}/{entry.user}", code)
 

@@ -137,12 +137,12 @@ def _minutes(duration: Any, least: int = 1) -> int:
     return int(length // 60)
 
 
-def write_rhythm(cluster: Cluster, places: int) -> list[str]:
-    """The words of SchedulerParameters: how often and how far it looks, for how many jobs it keeps a place (0: all)."""
+def write_rhythm(cluster: Cluster, reservations: int) -> list[str]:
+    """The words of SchedulerParameters: how often and how far it looks, how many reservations it makes (0: all)."""
     rhythm = cluster.scheduler.rhythm
     given = {"bf_continue": rhythm.name != "slurm"} | dict(INSTANT if rhythm.name == "instant" else rhythm.parameters)
-    places = given.pop("bf_job_part_count_reserve", 0) or places
-    return [*_spell(given), *([f"bf_job_part_count_reserve={places}"] if places else [])]
+    reservations = given.pop("bf_job_part_count_reserve", 0) or reservations
+    return [*_spell(given), *([f"bf_job_part_count_reserve={reservations}"] if reservations else [])]
 
 
 def write_main(cluster: Cluster) -> list[str]:

@@ -162,7 +162,7 @@ def _write_queues(cluster: Cluster, quotas: Quotas | None) -> list[str]:
         nodes = "ALL"
         if queue.nodes is not None and layout is not None:
             names = layout.names()
-            nodes = compress([names[place] for place in layout.select(queue.nodes).nonzero()[0]])
+            nodes = compress([names[index] for index in layout.select(queue.nodes).nonzero()[0]])
         words = [f"PartitionName={name}", f"Nodes={nodes}", f"Default={'YES' if queue.default else 'NO'}"]
         words.append(f"PriorityTier={queue.priority - least + 1}")
         if "job_factor" in queue.model_fields_set:
@@ -208,7 +208,7 @@ def _make_nodes(cluster: Cluster) -> tuple[Node, ...]:
         cores = cluster.total_cores
         if cores is None:
             raise InputError("the size of the cluster is not known")
-        return tuple(Node(f"core{place}", 1) for place in range(cores))
+        return tuple(Node(f"core{index}", 1) for index in range(cores))
     names = iter(layout.names())
     nodes = []
     for group in layout.groups:
@@ -243,10 +243,10 @@ def _write_scheduler(cluster: Cluster, limited: bool, by_age: bool) -> list[str]
     order = write_order(cluster, by_age)
     kind, words = "builtin", write_main(cluster)
     if backfill.name != "none":
-        places = RESERVATIONS[backfill.name]
-        if places is None:
-            places = int(backfill.parameters.get("depth", 1))
-        kind, words = "backfill", write_rhythm(cluster, places)
+        reservations = RESERVATIONS[backfill.name]
+        if reservations is None:
+            reservations = int(backfill.parameters.get("depth", 1))
+        kind, words = "backfill", write_rhythm(cluster, reservations)
     words += preemption.parameters(cluster)
     if not limited:  # there is no limit that could stop anything, and the controller crashes on the word
         words = [word for word in words if word != "assoc_limit_stop"]

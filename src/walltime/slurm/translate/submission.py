@@ -109,7 +109,7 @@ class ControllerUsers:
     def __init__(self, names: Iterable[str], others: Iterable[str] = ()) -> None:
         self.names = [self.spell(name) for name in names]
         known = dict.fromkeys([*self.names, *others, UNKNOWN])
-        self.numbers = {name: FIRST_USER + place for place, name in enumerate(known)}
+        self.numbers = {name: FIRST_USER + index for index, name in enumerate(known)}
 
     @staticmethod
     def spell(name: str) -> str:
@@ -124,8 +124,8 @@ class ControllerUsers:
         """The users, all of one group, and other groups of theirs, as lines of the people file."""
         users = "".join(f"{name}:{number}:{FIRST_USER}\n" for name, number in self.numbers.items())
         others = "".join(
-            f"@{name}:{FIRST_USER + place}:{','.join(members)}\n"
-            for place, (name, members) in enumerate((groups or {}).items(), 1)
+            f"@{name}:{FIRST_USER + index}:{','.join(members)}\n"
+            for index, (name, members) in enumerate((groups or {}).items(), 1)
         )
         return f"@users:{FIRST_USER}:\n{others}{users}"
 

@@ -60,8 +60,8 @@ def _find_targets(texts: pl.Series, job_id: np.ndarray) -> tuple[np.ndarray, np.
     owner = np.repeat(np.arange(len(texts)), named.list.len().to_numpy())
     number = named.explode().cast(pl.Int64).to_numpy()
     order = np.argsort(job_id, kind="stable")
-    place = np.minimum(np.searchsorted(job_id, number, sorter=order), len(order) - 1)
-    found = order[place]
+    index = np.minimum(np.searchsorted(job_id, number, sorter=order), len(order) - 1)
+    found = order[index]
     return owner, found if np.array_equal(job_id[found], number) else None
 
 

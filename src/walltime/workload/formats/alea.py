@@ -185,8 +185,8 @@ def parse_nodes(text: str) -> NodeSpecification:
     unused: dict[str, None] = dict.fromkeys(flag for flag in flags if flag != "excl")
     for part in specification.split("+"):
         nodes, cores = 1, 1
-        for place, word in enumerate(part.split(":")):
-            if place == 0 and word.isdigit():
+        for index, word in enumerate(part.split(":")):
+            if index == 0 and word.isdigit():
                 nodes = int(word)
             elif match := _CORES.fullmatch(word):
                 cores, word = int(match[1]), match[2]
@@ -239,7 +239,7 @@ def _recognise(text: bytes) -> str:
 
 def _first_gap(extras: list[Extra]) -> int:
     rows = [row for row, _, _ in extras]
-    return next((place for place, row in enumerate(rows) if place != row), len(rows))
+    return next((index for index, row in enumerate(rows) if index != row), len(rows))
 
 
 def _shown(text: bytes) -> str:

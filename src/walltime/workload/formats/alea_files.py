@@ -140,7 +140,7 @@ def read_failures(path: str | Path, sizes: Mapping[str, int]) -> list[Failure]:
         name = row.text(1)
         if name not in sizes:
             raise InputError("no cluster has this name", value=name, choices=sizes, file=path, line=row.line)
-        nodes = tuple(row.whole(place, "number of a node", 0) for place in range(3, len(row.fields)))
+        nodes = tuple(row.whole(index, "number of a node", 0) for index in range(3, len(row.fields)))
         for node in nodes:
             if node >= sizes[name]:
                 raise InputError(

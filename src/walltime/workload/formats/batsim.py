@@ -57,7 +57,7 @@ def read_batsim(path: str | Path) -> Workload:
         raise InputError("jobs has to be a list, and profiles a mapping of names", file=path)
     for name in profiles:
         translate_profile(name, profiles, path)
-    rows = [_read_job(place, job, profiles, path) for place, job in enumerate(jobs, 1)]
+    rows = [_read_job(index, job, profiles, path) for index, job in enumerate(jobs, 1)]
     columns: dict[str, Any] = {
         name: np.array([row[name] for row in rows], np.int64)
         for name in ("submit", "run_time", "requested_time", "nodes", "cores")

@@ -202,8 +202,8 @@ class _Trace:
         known, codes = self.user_of
         if not len(known):
             return np.full(len(collections), MISSING)
-        place = np.minimum(np.searchsorted(known, collections), len(known) - 1)
-        return np.where(known[place] == collections, codes[place], MISSING)
+        index = np.minimum(np.searchsorted(known, collections), len(known) - 1)
+        return np.where(known[index] == collections, codes[index], MISSING)
 
     def columns(self, rows: dict[str, Any], first: int) -> dict[str, Any]:
         """Rows of the spool as columns of a workload, numbered from `first`."""
@@ -290,7 +290,7 @@ def _types(block: Block) -> pl.Series:
     if number.null_count() > text.null_count():
         number = (
             text.str.to_uppercase()
-            .replace([*_EVENTS, ""], [*(str(place) for place in range(len(_EVENTS))), None])
+            .replace([*_EVENTS, ""], [*(str(index) for index in range(len(_EVENTS))), None])
             .cast(pl.Int64, strict=False)
         )
     bad = (text.is_not_null() & (text != "") & (number.is_null() | (number < 0) | (number >= len(_EVENTS)))).to_numpy()

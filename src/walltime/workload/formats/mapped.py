@@ -157,9 +157,9 @@ def _has_dates(series: pl.Series) -> bool:
 
 def _to_utc(ticks: np.ndarray, timezone: str | None) -> np.ndarray:
     offset = zone_offset(timezone)
-    quarters, place = np.unique(ticks // (900 * SECOND), return_inverse=True)
+    quarters, index = np.unique(ticks // (900 * SECOND), return_inverse=True)
     shifts = np.array([offset(int(quarter)) for quarter in quarters], np.int64)
-    return np.where(ticks == MISSING, MISSING, ticks - shifts[place] * SECOND)
+    return np.where(ticks == MISSING, MISSING, ticks - shifts[index] * SECOND)
 
 
 def _numbers(path: str | Path, series: pl.Series) -> np.ndarray:

@@ -66,13 +66,13 @@ def from_networkx(graph: Any, name: str = "workflow") -> Workflow:
     an edge from a task to each that needs it. Any graph with `nodes` and `predecessors` will do."""
     tasks = []
     for node, data in graph.nodes(data=True):
-        place = f"workflow {name}: task {node}"
+        where = f"workflow {name}: task {node}"
         tasks.append(
             Task(
                 id=str(node),
-                cores=_whole(data.get("cores", 1), f"{place}: cores", None),
-                run_time=_number(data.get("run_time"), f"{place}: run_time", None),
-                requested_time=_optional(data.get("requested_time"), f"{place}: requested_time", None),
+                cores=_whole(data.get("cores", 1), f"{where}: cores", None),
+                run_time=_number(data.get("run_time"), f"{where}: run_time", None),
+                requested_time=_optional(data.get("requested_time"), f"{where}: requested_time", None),
                 needs=tuple(str(needed) for needed in graph.predecessors(node)),
                 name=str(data.get("name", "")),
                 memory=data.get("memory"),
@@ -88,10 +88,10 @@ def _read_manifest(path: str | Path, data: dict[str, Any]) -> Workflow:
         raise InputError("tasks has to be a list of mappings", file=path)
     needs: dict[str, list[str]] = {}
     known = []
-    for place, item in enumerate(listed, 1):
+    for index, item in enumerate(listed, 1):
         key = item.get("id", item.get("name"))
         if key is None:
-            raise InputError(f"workflow {name}: task {place} of the list has no id", file=path)
+            raise InputError(f"workflow {name}: task {index} of the list has no id", file=path)
         known.append(str(key))
         needs[str(key)] = [str(needed) for needed in _list(item, "deps", f"workflow {name}: task {key}")]
     for before, after in _parse_dot(str(data.get("dot_dag") or "")):
@@ -105,13 +105,13 @@ def _read_manifest(path: str | Path, data: dict[str, Any]) -> Workflow:
 
 
 def _manifest_task(path: str | Path, name: str, key: str, item: dict[str, Any], needs: list[str]) -> Task:
-    place = f"workflow {name}: task {key}"
-    limit = _optional(item.get("runtime_limit"), f"{place}: runtime_limit", path)
+    where = f"workflow {name}: task {key}"
+    limit = _optional(item.get("runtime_limit"), f"{where}: runtime_limit", path)
     run = item.get("runtime_sim", item.get("rtime", item.get("runtime", limit)))
     return Task(
         id=key,
-        cores=_whole(item.get("number_of_cores", item.get("cores", 1)), f"{place}: number_of_cores", path),
-        run_time=_number(run, f"{place}: runtime_sim", path),
+        cores=_whole(item.get("number_of_cores", item.get("cores", 1)), f"{where}: number_of_cores", path),
+        run_time=_number(run, f"{where}: runtime_sim", path),
         requested_time=limit,
         needs=tuple(dict.fromkeys(needs)),
         name=str(item.get("name", "")),
@@ -143,18 +143,18 @@ def _read_wfformat(path: str | Path, data: dict[str, Any]) -> Workflow:
     for item in listed:
         key = str(item.get("id", item.get("name")))
         merged = item | ran.get(key, {})
-        place = f"workflow {name}: task {key}"
+        where = f"workflow {name}: task {key}"
         run = merged.get("runtimeInSeconds", merged.get("runtime"))
         memory = merged.get("memoryInBytes", merged.get("memory"))
         tasks.append(
             Task(
                 id=key,
                 cores=max(
-                    1, round(_amount(merged.get("coreCount", merged.get("cores", 1)), f"{place}: coreCount", path))
+                    1, round(_amount(merged.get("coreCount", merged.get("cores", 1)), f"{where}: coreCount", path))
                 ),
-                run_time=max(_amount(run, f"{place}: runtimeInSeconds", path), 1e-6),
+                run_time=max(_amount(run, f"{where}: runtimeInSeconds", path), 1e-6),
                 needs=tuple(
-                    dict.fromkeys(ids.get(str(parent), str(parent)) for parent in _list(item, "parents", place))
+                    dict.fromkeys(ids.get(str(parent), str(parent)) for parent in _list(item, "parents", where))
                 ),
                 name=str(item.get("name", "")),
                 memory=_bytes(memory),
@@ -170,10 +170,10 @@ def _dig(data: Any, *keys: str) -> Any:
     return data
 
 
-def _list(item: dict[str, Any], key: str, place: str) -> list[Any]:
+def _list(item: dict[str, Any], key: str, where: str) -> list[Any]:
     found = item.get(key, [])
     if not isinstance(found, list):
-        raise InputError(f"{place}: {key} has to be a list", value=found)
+        raise InputError(f"{where}: {key} has to be a list", value=found)
     return found
 
 
@@ -205,13 +205,13 @@ def _read_dax(path: str | Path, raw: bytes) -> Workflow:
             raise InputError(f"workflow {name}: a child element names a task that is not there", value=key, file=path)
     tasks = []
     for key, item in jobs.items():
-        place = f"workflow {name}: task {key}"
+        where = f"workflow {name}: task {key}"
         profiles = {str(part.get("key")).lower(): part.text for part in item if _tag(part) == "profile"}
         tasks.append(
             Task(
                 id=key,
-                cores=_whole(_point(item.get("cores") or profiles.get("cores") or 1), f"{place}: cores", path),
-                run_time=_number(_point(item.get("runtime") or profiles.get("runtime")), f"{place}: runtime", path),
+                cores=_whole(_point(item.get("cores") or profiles.get("cores") or 1), f"{where}: cores", path),
+                run_time=_number(_point(item.get("runtime") or profiles.get("runtime")), f"{where}: runtime", path),
                 needs=tuple(dict.fromkeys(needs.get(key, ()))),
                 name=item.get("name") or "",
             )

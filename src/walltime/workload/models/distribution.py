@@ -28,8 +28,8 @@ class Histogram:
     @classmethod
     def of(cls, values: np.ndarray, width: float) -> Histogram:
         """The histogram of values that are not negative."""
-        place = np.maximum(np.ceil(np.asarray(values, np.float64) / width - 1e-9), 1).astype(np.int64) - 1
-        bins, counts = np.unique(place, return_counts=True)
+        number = np.maximum(np.ceil(np.asarray(values, np.float64) / width - 1e-9), 1).astype(np.int64) - 1
+        bins, counts = np.unique(number, return_counts=True)
         return cls(width, bins, counts)
 
     @classmethod
@@ -48,12 +48,12 @@ class Histogram:
             raise InputError("unknown way to draw from a bin", value=how, choices=get_args(How))
         cumulated = np.cumsum(self.counts, dtype=np.float64)
         target = np.asarray(uniform) * cumulated[-1]
-        place = np.minimum(np.searchsorted(cumulated, target, side="right"), len(self.bins) - 1)
+        index = np.minimum(np.searchsorted(cumulated, target, side="right"), len(self.bins) - 1)
         inside = {"low": 0.0, "middle": 0.5, "high": 1.0}.get(how)
         if inside is None:
-            before = cumulated[place] - self.counts[place]
-            return np.asarray((self.bins[place] + (target - before) / self.counts[place]) * self.width)
-        return np.asarray((self.bins[place] + inside) * self.width)
+            before = cumulated[index] - self.counts[index]
+            return np.asarray((self.bins[index] + (target - before) / self.counts[index]) * self.width)
+        return np.asarray((self.bins[index] + inside) * self.width)
 
 
 def gap_quantiles() -> np.ndarray:

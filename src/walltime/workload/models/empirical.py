@@ -192,8 +192,8 @@ class FittedModel:
         if not fitting.any():
             raise InputError("every job of the model is larger than the machine; cores", value=cores)
         cumulated = np.cumsum(fitting)
-        place = np.searchsorted(cumulated, uniform * cumulated[-1], side="right")
-        return np.asarray(np.minimum(place, np.flatnonzero(fitting)[-1]))
+        index = np.searchsorted(cumulated, uniform * cumulated[-1], side="right")
+        return np.asarray(np.minimum(index, np.flatnonzero(fitting)[-1]))
 
     def _weights(self, person: int) -> np.ndarray:
         """How often each row of the table is one user's choice; -1, and a user with no table: the pool's."""
@@ -216,9 +216,9 @@ class FittedModel:
         own = stream(seed, f"{name}.outcome").standard_normal(len(row))
         score = np.sqrt(likeness) * shared + np.sqrt(1 - likeness) * own
         uniform = self._even_out(score, self.requests.group[row], stream(seed, f"{name}.even"))
-        place = np.clip(uniform, 0, 1 - 1e-12) * (_POINTS - 1)
-        low = place.astype(np.int64)
-        part = place - low
+        position = np.clip(uniform, 0, 1 - 1e-12) * (_POINTS - 1)
+        low = position.astype(np.int64)
+        part = position - low
         table = self.requests.outcome
         return np.asarray(table[row, low] * (1 - part) + table[row, low + 1] * part)
 
@@ -258,8 +258,8 @@ class _People:
     def sizes(self, who: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """Jobs in each session, from its member's own."""
         size = np.ones(len(who), np.int64)
-        for place, table in enumerate(self.tables):
-            mine = np.flatnonzero(who == place)
+        for index, table in enumerate(self.tables):
+            mine = np.flatnonzero(who == index)
             cumulated = np.cumsum(table[:, 1])
             draws = stratified(random, len(mine)) * cumulated[-1]
             size[mine] = table[np.minimum(np.searchsorted(cumulated, draws, side="right"), len(table) - 1), 0]
@@ -295,10 +295,10 @@ def _repeat_rows(
     rows, changes = [], []
     stays, new = repeat.tolist(), drawn.tolist()
     current = following = 0
-    for place, (draw, bound) in enumerate(zip(again.tolist(), limit.tolist(), strict=True)):
+    for index, (draw, bound) in enumerate(zip(again.tolist(), limit.tolist(), strict=True)):
         change = draw >= (bound if bound >= 0 else stays[current])
         if change:
-            following = place if draw == np.inf else following
+            following = index if draw == np.inf else following
             current = new[following]
             following += 1
         rows.append(current)
@@ -324,8 +324,8 @@ def _table(file: ModelFile) -> tuple[_Requests, int]:
         "gpus": [template.gpus for template in templates] + pool.gpus,
     }
     outcome = np.empty((len(templates) + size, _POINTS))
-    for place, template in enumerate(templates):
-        outcome[place] = _resample(template.outcome)
+    for index, template in enumerate(templates):
+        outcome[index] = _resample(template.outcome)
     classes = _classes(file)
     if size:
         outcome[len(templates) :] = np.array([_resample(each.quantiles) for each in file.outcomes])[classes]
@@ -345,8 +345,8 @@ def _table(file: ModelFile) -> tuple[_Requests, int]:
 def _classes(file: ModelFile) -> np.ndarray:
     """The place of each line's class in `outcomes`: that with the tightest bounds that hold it."""
     bounds = [
-        (place, each.requested_time is None, each.requested_time or 0.0, each.cores)
-        for place, each in enumerate(file.outcomes)
+        (index, each.requested_time is None, each.requested_time or 0.0, each.cores)
+        for index, each in enumerate(file.outcomes)
     ]
     bounds.sort(key=lambda bound: bound[1:])
     found = np.zeros(len(file.pool.jobs), np.int64)

@@ -181,8 +181,8 @@ def read_model(path: str | Path) -> ModelFile:
         return ModelFile.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(key) for key in first["loc"]) or "the file"
-        raise InputError(f"{place}: {first['msg']}", file=path) from None
+        where = ".".join(str(key) for key in first["loc"]) or "the file"
+        raise InputError(f"{where}: {first['msg']}", file=path) from None
 
 
 def write_model(model: ModelFile, path: str | Path) -> None:

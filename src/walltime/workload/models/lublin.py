@@ -173,9 +173,9 @@ def cycle(parameters: Parameters) -> np.ndarray:
     """The weight of each half hour of the day, from midnight; their mean is 1."""
     shape, scale = parameters.cycle
     weights = np.empty(BUCKETS)
-    for place in range(_DAY_BEGINS, BUCKETS + _DAY_BEGINS):
-        share = gamma_cdf((place + 0.5) / scale, shape) - gamma_cdf((place - 0.5) / scale, shape)
-        weights[(place - 1) % BUCKETS] = share
+    for index in range(_DAY_BEGINS, BUCKETS + _DAY_BEGINS):
+        share = gamma_cdf((index + 0.5) / scale, shape) - gamma_cdf((index - 0.5) / scale, shape)
+        weights[(index - 1) % BUCKETS] = share
     return np.asarray(weights / weights.mean())
 
 

@@ -154,9 +154,9 @@ class _Likeness:
         group[1:] = (sheet.user[order][1:] != sheet.user[order][:-1]) | (sheet.key[order][1:] != sheet.key[order][:-1])
         starts = np.flatnonzero(group)
         size = np.diff(starts, append=len(order))
-        place = np.arange(len(order)) - np.repeat(starts, size)
+        index = np.arange(len(order)) - np.repeat(starts, size)
         self.rank = np.empty(len(order))
-        self.rank[order] = (place + 0.5) / np.repeat(size, size) - 0.5
+        self.rank[order] = (index + 0.5) / np.repeat(size, size) - 0.5
         self.same = np.zeros(len(order), np.bool_)
         self.same[1:] = ~sheet.begins[1:] & (sheet.key[1:] == sheet.key[:-1])
         group_size = np.empty(len(order), np.int64)
@@ -211,7 +211,7 @@ def _user(
     key = sheet.key[rows]
     different, counts = np.unique(key, return_counts=True)
     fewest = max(_FEWEST, len(sheet.user) // 4000)
-    favourites = [place for place in np.argsort(-counts, kind="stable")[:_TEMPLATES] if counts[place] >= fewest]
+    favourites = [index for index in np.argsort(-counts, kind="stable")[:_TEMPLATES] if counts[index] >= fewest]
     templates = []
     for code in different[favourites].tolist():
         mine = first + np.flatnonzero(key == code)

@@ -116,11 +116,11 @@ def _head_sizes(head: list[float], random: np.random.Generator) -> list[float]:
     open_ranks: list[int] = []
     free = set(range(1, len(head) + 1))
     sizes = []
-    for place in range(len(head)):
-        open_ranks += [log[place] for log in _RANKS]
+    for index in range(len(head)):
+        open_ranks += [log[index] for log in _RANKS]
         open_ranks = [rank for rank in open_ranks if rank in free]
-        due = sorted(rank for rank in free if last[rank] <= place)
-        if place == 0:
+        due = sorted(rank for rank in free if last[rank] <= index)
+        if index == 0:
             rank = 1
         elif due:
             rank = due[0]
@@ -137,8 +137,8 @@ def _tail_times(number: int, largest: float, taken: set[float], count: int) -> l
     """The rare estimates: on whole minutes, a few seconds off where that is taken already."""
     a = 1 + TAIL_TIME[0] * number ** TAIL_TIME[1]
     found: list[float] = []
-    for place in range(1, count + 1):
-        x = place / count
+    for index in range(1, count + 1):
+        x = index / count
         whole = round((a - 1) * x / (a - x) * largest / _MINUTE) * _MINUTE
         time = next((whole + nudge for nudge in _NUDGES if 0 < whole + nudge < largest
                      and float(whole + nudge) not in taken), None)  # fmt: skip
@@ -162,7 +162,7 @@ def _hand_out(runs: np.ndarray, estimates: np.ndarray, random: np.random.Generat
     left = estimates.tolist()
     reach = (len(left) - np.searchsorted(estimates[::-1], runs, side="left") - 1).tolist()
     draws = random.random(len(left)).tolist()
-    for place, (end, draw) in enumerate(zip(reach, draws, strict=True)):
-        pick = place + int(draw * (end - place + 1))
-        left[place], left[pick] = left[pick], left[place]
+    for index, (end, draw) in enumerate(zip(reach, draws, strict=True)):
+        pick = index + int(draw * (end - index + 1))
+        left[index], left[pick] = left[pick], left[index]
     return np.array(left)

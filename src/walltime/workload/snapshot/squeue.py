@@ -106,14 +106,17 @@ def _rows(
     lines: list[str], number: int, fields: list[str | None], bars: bool, target: Path
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """The fields of each line, with its number."""
-    for place, line in enumerate(lines, number):
+    for line_number, line in enumerate(lines, number):
         if not line.strip():
             continue
         values = line.split("|") if bars else _split(line, fields)
         if len(values) != len(fields):
-            raise InputError(f"{len(values)} fields where the header has {len(fields)}", file=target, line=place)
+            raise InputError(f"{len(values)} fields where the header has {len(fields)}", file=target, line=line_number)
         row = {field: value.strip() for field, value in zip(fields, values, strict=True) if field is not None}
-        yield place, row | {"id": values[fields.index("id")].strip()}  # of `-o %all` the first; the second has no tasks
+        yield (
+            line_number,
+            row | {"id": values[fields.index("id")].strip()},
+        )  # of `-o %all` the first: the second has none
 
 
 def _split(line: str, fields: list[str | None]) -> list[str]:

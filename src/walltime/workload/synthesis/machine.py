@@ -254,8 +254,8 @@ def _control(model: JobModel, plan: SynthesisPlan, jobs: Sample, spare: Sample) 
     result = join([jobs.take(held.kept), added])
     notes = {"added": len(held.added), "dropped": len(jobs) - len(held.kept)}
     left = spare.take(np.arange(len(held.added), len(spare)))
-    for place, (begin, end) in enumerate(itertools.pairwise(edges)):
-        result, left = _settle(result, left, plan, begin, end, place, notes)
+    for index, (begin, end) in enumerate(itertools.pairwise(edges)):
+        result, left = _settle(result, left, plan, begin, end, index, notes)
     return result, notes
 
 

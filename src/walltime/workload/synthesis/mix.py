@@ -142,8 +142,8 @@ def synthesise(
         columns["memory"] = np.full(count, MISSING, np.int64)
     if any(kind.nodes is not None for kind in types):
         columns["nodes"] = np.array([kind.nodes or MISSING for kind in types], np.int64)[mix]
-    for place, kind in enumerate(types):
-        _fill(columns, kind, np.flatnonzero(mix == place), seed)
+    for index, kind in enumerate(types):
+        _fill(columns, kind, np.flatnonzero(mix == index), seed)
     labels: dict[str, list[str]] = {}
     for name in LABELS:
         said = [kind.labels.get(name) or (kind.name if name == "group" else None) for kind in types]

@@ -138,7 +138,7 @@ class _Submitted:
         self.chosen: list[int] = []  # the place of each workflow in the mix
         self.work = 0.0
         self.forms = [_find_form(workflow, mix) for workflow in mix.workflows]
-        self.places = {id(workflow): place for place, workflow in enumerate(mix.workflows)}
+        self.places = {id(workflow): index for index, workflow in enumerate(mix.workflows)}
 
     def add(self, workflow: Workflow, submit: float, label: str) -> dict[str, Any]:
         """Submit it once; what is known of it."""
@@ -161,10 +161,10 @@ class _Submitted:
             submit=[0] * int(sizes.sum()),
             **{name: [value for form in self.forms for value in form.columns[name]] for name in names},
         )
-        place = np.repeat((np.cumsum(sizes) - sizes)[self.chosen] - firsts, counts) + np.arange(counts.sum())
-        columns: dict[str, Any] = {name: values[place] for name, values in forms.columns.items()}
+        index = np.repeat((np.cumsum(sizes) - sizes)[self.chosen] - firsts, counts) + np.arange(counts.sum())
+        columns: dict[str, Any] = {name: values[index] for name, values in forms.columns.items()}
         columns["submit"] = np.repeat(np.rint(np.array(self.times, np.float64) * SECOND).astype(np.int64), counts)
-        columns["job_id"] = np.arange(self.number, self.number + len(place))
+        columns["job_id"] = np.arange(self.number, self.number + len(index))
         columns["workflow"] = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         columns["name"] = [
             label + name
@@ -205,7 +205,7 @@ def _find_form(workflow: Workflow, mix: Mix) -> _Form:
             "requested_time": [workflow.requested_path],
         }
         return _Form(known, common | pilot, [""], [[]])
-    places = {key: place for place, key in enumerate(workflow.tasks)}
+    places = {key: index for index, key in enumerate(workflow.tasks)}
     own: dict[str, list[Any]] = {
         "cores": [task.cores for task in tasks],
         "run_time": [task.run_time for task in tasks],

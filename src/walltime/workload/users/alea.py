@@ -195,21 +195,21 @@ class _Building:
 
     def add(self, code: int, sessions: list[Session], batches: list[Batch], path: Path) -> None:
         first, base = len(self.rows), max(self.session, default=-1) + 1
-        order = {session.number: place for place, session in enumerate(sessions)}
-        numbers = {(batch.session, batch.number): first + place for place, batch in enumerate(batches)}
-        for place, batch in enumerate(batches):
+        order = {session.number: index for index, session in enumerate(sessions)}
+        numbers = {(batch.session, batch.number): first + index for index, batch in enumerate(batches)}
+        for index, batch in enumerate(batches):
             if batch.session not in order:
                 raise InputError("a batch of no session", value=batch.session, file=path, line=batch.line)
             self.rows.append(sorted(self._row(number, code, path, batch.line) for number in batch.jobs))
             self.user.append(code)
             self.session.append(base + order[batch.session])
             for what, session, number in batch.waits:
-                source = numbers.get((session, number), first + place)
-                if source >= first + place:
+                source = numbers.get((session, number), first + index)
+                if source >= first + index:
                     raise InputError(
                         "waits for no batch before it", value=f"{session}|{number}", file=path, line=batch.line
                     )
-                self.waits.append((source, first + place, what))
+                self.waits.append((source, first + index, what))
         self.sessions += [[]] * (code - len(self.sessions)) + [sessions]
 
     def _row(self, number: int, code: int, path: Path, line: int) -> int:

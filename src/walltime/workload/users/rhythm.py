@@ -25,9 +25,9 @@ def find_hours(acts: Acts) -> np.ndarray:
     people = acts.user >= 0
     users = int(acts.user.max(initial=-1)) + 1
     hour = (acts.start[people] + time_of_week(acts.workload)) // HOUR % HOURS
-    place = _KIND_OF_DAY[hour // 24] * 24 + hour % 24
+    index = _KIND_OF_DAY[hour // 24] * 24 + hour % 24
     counts = np.zeros((users, 72), np.int64)
-    np.add.at(counts, (acts.user[people], place), 1)
+    np.add.at(counts, (acts.user[people], index), 1)
     rate = counts.sum(0).reshape(3, 24) / _DAYS[:, None]
     usual = (rate >= 0.5 * rate.mean()).ravel() & (counts.sum(0) > 0)
     works = (counts > 0) | ((counts.sum(1) < FEW)[:, None] & usual)

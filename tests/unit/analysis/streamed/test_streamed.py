@@ -52,7 +52,7 @@ def test_what_is_put_aside_comes_back() -> None:
     kept.add(a=np.arange(3), b=np.array([0.5, 1.5, 2.5]))
     kept.add(a=np.arange(0), b=np.arange(0.0))
     kept.add(a=np.array([7]), b=np.array([9.0]))
-    assert [piece.tolist() for (piece,) in kept.pieces("b", kind=np.float64)] == [[0.5, 1.5, 2.5], [9.0]]
+    assert [piece.tolist() for (piece,) in kept.pieces("b", dtype=np.float64)] == [[0.5, 1.5, 2.5], [9.0]]
     assert [[one.tolist() for one in piece] for piece in kept.pieces("a", "a")] == [[[0, 1, 2]] * 2, [[7]] * 2]
     assert kept.rows == 4
 

@@ -55,7 +55,7 @@ class Wrong(Operator):
     """Sends a job elsewhere that it has not taken out."""
 
     def apply(self, draft, random, job):
-        if draft.other_places(job):
+        if draft.other_options(job):
             draft.move_to(job, 0)
 
 

@@ -169,7 +169,7 @@ def _find_parts(record: Record, bands: tuple[Band, ...]) -> tuple[Band, ...]:
         return ()
     edges = [*(int(lows[node]) for node in starts), bands[0].high]
     return tuple(
-        Band(" + ".join(members[node]), edges[place], edges[place + 1], lows[:0]) for place, node in enumerate(starts)
+        Band(" + ".join(members[node]), edges[index], edges[index + 1], lows[:0]) for index, node in enumerate(starts)
     )
 
 

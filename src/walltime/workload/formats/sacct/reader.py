@@ -173,7 +173,7 @@ class _Log:
             names = list(self.fields)
         plain = [name.partition("%")[0].strip().lower() for name in names]
         roles = self._find_roles(plain)
-        free = [place for place, name in enumerate(plain) if name in FREE_TEXT]
+        free = [index for index, name in enumerate(plain) if name in FREE_TEXT]
         if "cluster" in plain and plain.index("cluster") < min(free, default=len(plain)):
             self._cluster = find_cell(plain.index("cluster"), delimiter)
         one = free[0] if len(free) == 1 else -1
