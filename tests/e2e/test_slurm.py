@@ -96,7 +96,7 @@ def test_the_frozen_controller_answers(command: Command, jobs: Path) -> None:
 
 
 FORMS = {
-    "bars": "squeue -a -t R,PD -o '%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N'",
+    "bars": "squeue -a -t R,S,PD -o '%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N'",
     "all": "squeue -a -o %all",
     "json": "squeue --json",
 }

@@ -71,6 +71,7 @@ COLUMNS: dict[str, Column] = {
         Column("patience", "time", MISSING, "its user gives up and cancels it when it has waited so long"),
         Column("profile", "label", MISSING, "how it unfolds, where an execution model asks"),
         Column("started", "time", MISSING, "it has been running since then, whatever the scheduler would have decided"),
+        Column("suspended", "time", MISSING, "it runs since `started`, and has been suspended since then"),
         Column("running_on", "label", MISSING, "its cores on each node, by number, where it runs already: 0-1:5,2:7"),
         Column("phase", "label", MISSING, "fill, stabilization or experiment, where the jobs were generated so"),
         Column("recorded_wait", "time", MISSING, "the wait in the original log, kept for comparison"),

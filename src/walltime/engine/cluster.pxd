@@ -56,6 +56,7 @@ cdef class Cluster(ClusterView):
     cdef object refuse(self, Py_ssize_t slot)
     cdef int forget(self, Py_ssize_t slot, long long now) except -1
     cdef bint put(self, Py_ssize_t slot, list where, long long now) except? -1
+    cdef bint put_aside(self, Py_ssize_t slot) except? -1
     cdef int put_back(self, Py_ssize_t slot, object where, long long now) except -1
     cdef int left(self, Py_ssize_t slot) except -1
     cdef int note_queue(self, Py_ssize_t slot) except -1

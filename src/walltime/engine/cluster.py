@@ -345,6 +345,14 @@ class Cluster(ClusterView):
         self.changed(slot, ORDER)
         return True
 
+    def put_aside(self, slot):
+        """Suspend a running job; whether there is a preemptor that lets it go on."""
+        domain: Domain = self.domain_of(self.ledger.jobs, slot)
+        if domain.preemptor is None or domain.preemptor.part.mode != "suspend":
+            return False
+        domain.preemptor.displace(slot)
+        return True
+
     def put_back(self, slot, where, now):
         """A suspended job has its resources again: where it was, as its ledger has told, or anywhere (None)."""
         jobs: JobTable = self.ledger.jobs

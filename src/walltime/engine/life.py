@@ -190,6 +190,12 @@ class Life(Engine):
             cluster.charge(job, self.now, True)
         return True
 
+    def suspend_as_told(self, slot) -> bool:
+        """Suspend a running job, as it is suspended in truth; whether its scheduler lets such jobs go on."""
+        job: cython.Py_ssize_t = slot
+        cluster: Cluster = self.clusters[self.jobs.at[job].cluster]
+        return cluster.put_aside(job)
+
     @cython.final
     def stop(self, slot, outcome, keep):
         """The job no longer runs here: resources back, the interval written down; stale events lose their stamp."""

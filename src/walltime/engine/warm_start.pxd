@@ -1,4 +1,4 @@
-from walltime.kernel.jobs cimport WAITING, JobTable
+from walltime.kernel.jobs cimport RUNNING, WAITING, JobTable
 from walltime.kernel.source cimport Source
 from walltime.policy.api cimport Pass, Policy, Rhythm
 
@@ -11,7 +11,7 @@ cdef class WarmStart(Rhythm):
     cpdef long long next(self, long long now, int causes) except *
 
 cdef class RunningPlacements(Source):
-    # by time
+    # by time; ~row where it is suspended then
     cdef long long[::1] times
     cdef long long[::1] rows
     # (node, cores) of those that tell where they run, and which of these is a row's
@@ -22,4 +22,5 @@ cdef class RunningPlacements(Source):
     cdef object name(self, long long row)
     cdef int look_ahead(self) except -1
     cpdef fire(self, long long now)
-    cdef Py_ssize_t find(self, long long row) except? -1
+    cdef int halt(self, long long row) except -1
+    cdef Py_ssize_t find(self, long long row, int state) except? -1

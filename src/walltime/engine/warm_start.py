@@ -17,7 +17,7 @@ from walltime.policy.api import Pass, Policy, Rhythm
 NEVER = cython.declare(cython.longlong, _NEVER)
 
 if not cython.compiled:
-    WAITING = State.WAITING
+    RUNNING, WAITING = State.RUNNING, State.WAITING
 
 
 @cython.final
@@ -99,7 +99,7 @@ def read_places(text: str, nodes: int) -> list[tuple[int, int]]:
 @cython.cclass
 class RunningPlacements(Source):
     """Starts the jobs that run already at the times at which they started, where `running_on` tells if there are so
-    many `nodes` that jobs share."""
+    many `nodes` that jobs share; and suspends those that are suspended."""
 
     def __init__(self, workload, nodes=0) -> None:
         Source.__init__(self)
@@ -111,9 +111,11 @@ class RunningPlacements(Source):
             if sum(cores for _, cores in self.where[self.codes[row]]) != workload.column("cores")[row]:
                 what = "running_on: another sum of cores than the job has"
                 raise InputError(what, value=workload.label_names("running_on")[self.codes[row]])
-        rows = np.flatnonzero(started >= 0)
-        self.rows = rows[np.argsort(started[rows], kind="stable")]
-        self.times = np.ascontiguousarray(started[self.rows], np.int64)
+        suspended = workload.column("suspended")
+        begun, halted = np.flatnonzero(started >= 0), np.flatnonzero(suspended >= 0)
+        times = np.concatenate([suspended[halted], started[begun]])  # at one time they leave room before others start
+        self.rows = np.concatenate([~halted, begun])[np.argsort(times, kind="stable")]
+        self.times = np.sort(times)
         self.placed = 0
         self.look_ahead()
 
@@ -129,7 +131,12 @@ class RunningPlacements(Source):
         slot: cython.Py_ssize_t
         while self.next <= now:
             row: cython.longlong = self.rows[self.placed]
-            slot = self.find(row)
+            self.placed += 1
+            self.look_ahead()
+            if row < 0:
+                self.halt(~row)
+                continue
+            slot = self.find(row, WAITING)
             if slot < 0:
                 raise InputError(
                     "a job that runs already is refused by a rule of the scenario, or was cancelled before: "
@@ -143,15 +150,21 @@ class RunningPlacements(Source):
                     f"(at {now / SECOND:g} s)",
                     value=self.name(row),
                 )
-            self.placed += 1
-            self.look_ahead()
         return 0
 
-    def find(self, row):
-        """The slot of the waiting job of that row, or -1."""
+    def halt(self, row):
+        """The running job of that row is suspended, unless it has ended."""
+        slot: cython.Py_ssize_t = self.find(row, RUNNING)
+        if slot >= 0 and not self.engine.suspend_as_told(slot):
+            what = "a job is suspended, and nothing lets it go on (scheduler.preempt with mode: suspend does)"
+            raise InputError(what, value=self.name(row))
+        return 0
+
+    def find(self, row, state):
+        """The slot of the job of that row in that state, or -1."""
         jobs: JobTable = self.engine.jobs
         slot: cython.Py_ssize_t
         for slot in range(jobs.size):
-            if jobs.at[slot].row == row and jobs.at[slot].state == WAITING:
+            if jobs.at[slot].row == row and jobs.at[slot].state == state:
                 return slot
         return -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from walltime.core.errors import InputError
 from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
 from walltime.scenario.part import Part
+from walltime.scenario.spreading import spread
 from walltime.scenario.values import File, Model, Zone
 from walltime.workload.snapshot.files import read_snapshot, read_usage
 from walltime.workload.snapshot.system import Snapshot, SystemJob, read_time
@@ -26,13 +27,18 @@ if TYPE_CHECKING:
     from walltime.scenario.model import Scenario
 
 DAY = 86_400
+SUSPEND = "suspend"
+"""The mode of preemption under which a suspended job of a snapshot goes on by itself."""
+SHORTEST = 1e-6
 SLACK = 900.0
 """By so many seconds `start.time` may be before what the snapshot tells: a person writes down about when that was."""
+PAUSE = 60.0
+"""Seconds for which a running job has not run since it started, from which on it was suspended in between."""
 RESOURCES = ("gpus", "gpus_per_node", "memory", "memory_per_node", "constraint", "licences")
 """What jobs of a snapshot may ask for beside cores and nodes, as columns of a workload."""
 WITH_NODES = ("cores", "gpus", "memory")
 """What a job has all of on nodes of its own."""
-RECOMMENDED = 'squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"'
+RECOMMENDED = 'squeue -a -t R,S,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"'
 """What to ask squeue for."""
 
 
@@ -66,7 +72,7 @@ def begin_from(scenario: Scenario, future: Workload) -> Workload:
     if start is None:
         return future
     zone = start.timezone or scenario.timezone
-    snapshot, moment = read_snapshot(start.jobs, zone), read_time(start.time, zone)
+    snapshot, moment = _read(scenario, start)
     ahead = _lookback(snapshot, moment)
     zero = moment - ahead
     known = _rows(snapshot, moment, zero, scenario.clusters[0])
@@ -76,6 +82,7 @@ def begin_from(scenario: Scenario, future: Workload) -> Workload:
         "start": {
             "time": float(ahead),
             "running": sum(job.running for job in snapshot.jobs),
+            **({"suspended": suspended} if (suspended := sum(job.suspended for job in snapshot.jobs)) else {}),
             "waiting": sum(not job.running for job in snapshot.jobs),
             "left_out": dict(snapshot.skipped),
             "submission_unknown": unknown,
@@ -86,30 +93,69 @@ def begin_from(scenario: Scenario, future: Workload) -> Workload:
     return Workload(columns, labels, origin, future.machine_cores, future.header, notes, future.source)
 
 
+def _read(scenario: Scenario, start: Start) -> tuple[Snapshot, float]:
+    """The snapshot, and its moment. Its running jobs tell from when on they have run in one go; its suspended ones when
+    they started, unless the scenario has nothing that lets them go on: then they count as running."""
+    zone = start.timezone or scenario.timezone
+    snapshot, moment = read_snapshot(start.jobs, zone), read_time(start.time, zone)
+    preempt = scenario.clusters[0].scheduler.preempt
+    if preempt is None or preempt.parameters.get("mode") != SUSPEND:
+        jobs = tuple(replace(job, suspended=False) for job in snapshot.jobs)
+        snapshot = replace(snapshot, jobs=jobs)
+    going = [job for job in snapshot.jobs if job.running and not job.suspended]
+    paused = {job.name: moment - job.start - job.elapsed for job in going if job.start and job.elapsed is not None}
+    late = min(paused.values(), default=0.0)  # by so much start.time is later than the snapshot
+    late = late if late <= SLACK else 0.0
+    begun = {job.name: _begin(job, moment, paused.get(job.name, 0.0) - late) for job in going}
+    first = min((time for time in begun.values() if time is not None), default=moment)
+    begun |= {job.name: _begin_suspended(job, first, snapshot.source) for job in snapshot.jobs if job.suspended}
+    jobs = tuple(replace(job, start=begun[job.name]) if job.running else job for job in snapshot.jobs)
+    return replace(snapshot, jobs=jobs), moment
+
+
+def _begin(job: Standing, moment: float, paused: float) -> float | None:
+    """From when on a running job would have run in one go, as it was suspended for so long; None where not known."""
+    if job.start is not None:
+        return job.start + (paused if paused > PAUSE else 0.0)
+    return None if job.elapsed is None else moment - job.elapsed
+
+
+def _begin_suspended(job: Standing, first: float, source: str) -> float:
+    """When a suspended job started; where that is not told, such that it was suspended when the first of those that run
+    started."""
+    if job.elapsed is None:
+        what = "a suspended job does not tell for how long it has run; ask for it: "
+        raise InputError(what + RECOMMENDED, value=job.name, file=source)
+    if job.start is not None:
+        return job.start
+    return first - job.elapsed if job.submit is None else max(job.submit, first - job.elapsed)
+
+
 def _lookback(snapshot: Snapshot, moment: float) -> int:
     """Whole days before the start that cover every submission, in seconds."""
     times = [time for job in snapshot.jobs for time in (job.submit, job.start) if time is not None]
-    times += [moment - job.elapsed for job in snapshot.jobs if job.elapsed is not None]
     return DAY * max(0, math.ceil((moment - min(times, default=moment)) / DAY))
 
 
 def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> list[dict[str, Any]]:
     rows = []
-    stands = _Stands(cluster)
-    jobs = [stand.settle(job) if (stand := stands.find(job)) else job for job in snapshot.jobs]
-    uneven = {job.name: stand.cores for job in snapshot.jobs if (stand := stands.find(job)) and stand.cores}
+    stands = _Stands(cluster).find_all(snapshot.jobs)
+    jobs = [stand.settle(job) if stand else job for job, stand in zip(snapshot.jobs, stands, strict=True)]
+    uneven = {job.name: stand.cores for job, stand in zip(snapshot.jobs, stands, strict=True) if stand and stand.cores}
     asked = [name for name in RESOURCES if any(getattr(job, name) is not None for job in jobs)]
     first_running = sorted(enumerate(jobs, 1), key=lambda one: not one[1].running)
     for number, job in first_running:  # they have the places of their arrays
         limit = _limit(job, cluster, snapshot.source)
-        begun = None
+        begun = halt = None
         if job.running:
-            begun = job.start if job.start is not None else None if job.elapsed is None else moment - job.elapsed
+            begun = job.start
             if begun is None:
                 raise InputError("a running job tells neither its start nor for how long it runs", value=job.name)
             _check_past(job, begun, "has started", moment, snapshot.source)
             begun = min(begun, moment)
-            limit = max(limit, moment - begun + 1)  # one beyond its limit is taken to be about to end
+            ran = job.elapsed if job.suspended and job.elapsed is not None else moment - begun
+            limit = max(limit, ran + 1)  # one beyond its limit is taken to be about to end
+            halt = begun + max(ran, SHORTEST) if job.suspended else None
         submit = job.submit if job.submit is not None else begun if begun is not None else moment
         _check_past(job, submit, "was submitted", moment, snapshot.source)
         submit = min(submit, moment if begun is None else begun)
@@ -123,6 +169,7 @@ def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> l
                 "requested_time": microseconds(limit),
                 "cores": _cores(job, cluster),
                 "nodes": MISSING if _is_loose(job, cluster, uneven) else job.nodes,
+                **({} if halt is None else {"suspended": microseconds(halt - zero)}),
                 "running_on": uneven.get(job.name),
                 "priority": job.priority or 0,
                 "begin": MISSING if job.begin is None else microseconds(max(job.begin, submit) - zero),
@@ -154,6 +201,7 @@ class _Stand(NamedTuple):
 
     names: str
     cores: str
+    places: tuple[int, ...] = ()
     nodes: int = 0
     least: Mapping[str, int] = {}
 
@@ -161,7 +209,10 @@ class _Stand(NamedTuple):
         """The job as one that asks for these nodes. Of nodes that it has to itself squeue tells all that is on them;
         where they differ no even division of that is on each, and it asks for as much as is."""
         if not self.least:
-            return replace(job, constraint=self.names)
+            if not self.cores or job.memory_per_node is None:
+                return replace(job, constraint=self.names)
+            memory = job.memory_per_node * len(self.places)
+            return replace(job, constraint=self.names, memory=memory, memory_per_node=None)
         most = {name: self.nodes * amount for name, amount in self.least.items()}
         on_each = {f"{name}_per_node": amount for name, amount in self.least.items() if name != "cores"}
         told = {name: asked for name in (*most, *on_each) if (asked := getattr(job, name)) is not None}
@@ -178,6 +229,26 @@ class _Stands:
         self.cluster, self.layout = cluster, cluster.layout()
         self.names = {} if self.layout is None else {name: index for index, name in enumerate(self.layout.names())}
         self._masks: dict[str, Any] = {}
+
+    def find_all(self, jobs: Sequence[SystemJob]) -> list[_Stand | None]:
+        """Where each job runs. Where squeue tells nodes and cores of jobs, and not how many on each, and as many on
+        each do not all have room, some have more on one than on another."""
+        stands = [self.find(job) for job in jobs]
+        told = {i: stand for i, stand in enumerate(stands) if stand and stand.places and not jobs[i].suspended}
+        open_ = [i for i, stand in told.items() if not stand.cores and jobs[i].cores >= len(stand.places)]
+        if self.layout is None or not open_:
+            return stands
+        room = dict(enumerate(self.layout.cores().tolist()))
+        for stand in told.values():
+            for node, cores in _read_places(stand.cores) if stand.cores else ():
+                room[node] -= cores
+        sums, places = [jobs[i].cores for i in open_], [told[i].places for i in open_]
+        unit = self.cluster.threads_per_core
+        unit = unit if not any(amount % unit for amount in [*sums, *room.values()]) else 1
+        shares = spread([cores // unit for cores in sums], places, {node: free // unit for node, free in room.items()})
+        for i, share in zip(open_, shares or (), strict=False):
+            stands[i] = told[i]._replace(cores=_write_places({node: cores * unit for node, cores in share.items()}))
+        return stands
 
     def find(self, job: SystemJob) -> _Stand | None:
         """Where a job runs; None where that is not told, or not on the cluster's nodes or its queue's, so that it may
@@ -197,9 +268,10 @@ class _Stands:
         names, queue = "|".join(item for item, _ in items), self.cluster.queues.get(job.queue or "")
         if self.layout.whole or (queue is not None and queue.sharing == WHOLE):
             least = {name: int(self.layout.amounts(name)[listed].min()) for name in WITH_NODES}
-            return _Stand(names, "", len(listed), least)
+            return _Stand(names, "", nodes=len(listed), least=least)
         exact = all(told.isdecimal() for told in cores.values())
-        return _Stand(names, ",".join(f"{node}:{int(told)}" for node, told in sorted(cores.items())) if exact else "")
+        told = {node: int(told) for node, told in cores.items()} if exact else {}
+        return _Stand(names, _write_places(told), tuple(sorted(cores)))
 
     def _allows(self, name: str | None, nodes: list[int]) -> bool:
         queue = self.cluster.queues.get(name or "")
@@ -208,6 +280,15 @@ class _Stands:
         if name not in self._masks:
             self._masks[str(name)] = self.layout.select(queue.nodes)
         return bool(self._masks[str(name)][nodes].all())
+
+
+def _write_places(cores: Mapping[int, int]) -> str:
+    """Cores on nodes as the column `running_on` has them."""
+    return ",".join(f"{node}:{amount}" for node, amount in sorted(cores.items()))
+
+
+def _read_places(text: str) -> list[tuple[int, int]]:
+    return [(int(node), int(cores)) for node, _, cores in (part.partition(":") for part in text.split(","))]
 
 
 def _asked(job: SystemJob, name: str) -> Any:
@@ -243,7 +324,7 @@ def _cores(job: SystemJob, cluster: Cluster) -> int:
 
 def _joined(known: list[dict[str, Any]], future: Workload, ahead: int) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """The columns of both, sorted by submission."""
-    names = [*dict.fromkeys([*(known[0] if known else ()), *future.columns])]
+    names = [*dict.fromkeys([name for row in known for name in row] + list(future.columns))]
     columns: dict[str, Any] = {}
     labels: dict[str, list[str]] = {}
     moved = ("submit", "begin", "deadline", "cancel")
@@ -281,15 +362,17 @@ def with_usage(order: Part, scenario: Scenario) -> Part:
             "start.usage: this order has no fair share", value=order.name, choices=("fairshare", "multifactor")
         )
     own = dict(order.parameters if order.name == "fairshare" else order.parameters.get("fairshare") or {})
-    zone = start.timezone or scenario.timezone
-    snapshot, moment = read_snapshot(start.jobs, zone), read_time(start.time, zone)
+    snapshot, moment = _read(scenario, start)
     growth = _growth(own, order.name, float(_lookback(snapshot, moment)))
     usage = read_usage(start.usage)
     for job in snapshot.jobs:
         key = f"{job.account}/{job.user}"
         if job.running and key in usage:
-            begun = job.start if job.start is not None else moment - (job.elapsed or 0.0)
-            usage[key] = max(0.0, usage[key] - job.cores * _used(own, order.name, max(0.0, moment - begun)))
+            begun = moment if job.start is None else job.start
+            used = _used(own, order.name, max(0.0, moment - begun))
+            if job.suspended and job.elapsed is not None:
+                used -= _used(own, order.name, max(0.0, moment - begun - job.elapsed))
+            usage[key] = max(0.0, usage[key] - job.cores * used)
     own["usage"] = {key: amount * growth for key, amount in usage.items()}
     parameters = own if order.name == "fairshare" else dict(order.parameters) | {"fairshare": own}
     return Part(name=order.name, parameters=parameters)

@@ -105,6 +105,8 @@ class Wording:
         how, who = stay.cause["how"], stay.cause.get("who")
         nodes = stay.cause.get("nodes")
         after = LEFT.get(stay.state, f"it {stay.state}")
+        if how == "displaced" and who is None:
+            return after
         if how == "displaced":
             return f"displaced by {self.job(who)}: {after}"
         if how == "failure":

@@ -58,6 +58,10 @@ def _table_job(row: dict[str, Any], number: int, zone: str | None) -> SystemJob:
     start = row.get("started")
     start = None if start is None or start == "" else read_time(start, zone)
     limit = row["requested_time"]
+    halt = row.get("suspended")
+    halt = None if halt is None or halt == "" else read_time(halt, zone)
+    if halt is not None and (start is None or halt < start):
+        raise InputError("suspended: a job that has not started by then", value=row["suspended"])
     amounts: dict[str, Any] = {name: int(row[name]) for name in _AMOUNTS if row.get(name) is not None}
     if row["cores"] is None or row["submit"] is None:
         raise InputError("a job without cores or without its submission")
@@ -68,7 +72,7 @@ def _table_job(row: dict[str, Any], number: int, zone: str | None) -> SystemJob:
         None if limit is None else parse_duration(limit) / 1e6,
         read_time(row["submit"], zone),
         start,
-        None,
+        None if halt is None or start is None else halt - start,
         None if row.get("nodes") is None else int(row["nodes"]),
         None if row.get("priority") is None else int(row["priority"]),
         user=_label(row, "user"),
@@ -79,6 +83,7 @@ def _table_job(row: dict[str, Any], number: int, zone: str | None) -> SystemJob:
         constraint=_label(row, "constraint"),
         licences=_label(row, "licences"),
         nodelist=_label(row, "nodelist"),
+        suspended=halt is not None,
         **amounts,
     )
 

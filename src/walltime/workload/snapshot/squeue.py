@@ -3,7 +3,7 @@
 The one to use is JSON (`squeue --json`), which tells the GPUs and the memory of the whole job. Else one with bars
 between its fields:
 
-    squeue -a -t R,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"
+    squeue -a -t R,S,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r|%b|%m|%f|%W|%N"
 
 %b has no GPUs that were asked for by `--gpus`, and %m does not tell whether memory is for each node or for each core:
 here it is for each node.
@@ -59,6 +59,7 @@ RUNNING = (
     *("R", "RUNNING", "CG", "COMPLETING", "S", "SUSPENDED", "CF", "CONFIGURING", "ST", "STOPPED"),
     *("RS", "RESIZING", "SI", "SIGNALING", "SO", "STAGE_OUT"),
 )
+SUSPENDED = ("S", "SUSPENDED")
 WAITING = ("PD", "PENDING")
 OTHERS = (
     *("BF", "BOOT_FAIL", "CA", "CANCELLED", "CD", "COMPLETED", "DL", "DEADLINE", "F", "FAILED", "NF", "NODE_FAIL"),
@@ -199,6 +200,7 @@ def _job(row: dict[str, str], zone: str | None) -> tuple[SystemJob | None, str |
         only_nodes=nodes is not None and _number(row.get("cores")) is None,
         nodelist=_nodelist(row.get("nodelist") or row.get("reason", "")) if running else None,
         begin=start if not running and reason == BEGIN else None,
+        suspended=state in SUSPENDED,
         **_resources(row),
     )
     return one, None
@@ -381,14 +383,24 @@ def _from_json(job: dict[str, Any]) -> dict[str, str]:
         "nodes": _text(job.get("node_count")),
         "nodelist": _uneven(job) or str(job.get("nodes") or ""),
         "priority": _text(job.get("priority")),
+        "elapsed": "",
     }
     moments = {"submit": "submit_time", "start": "start_time"}
     row |= {field: _text(_value(job.get(key)) or None) for field, key in moments.items()}  # 0 is no moment
+    if since := _value(job.get("suspend_time")):
+        row |= _suspended(row, since, _value(job.get("pre_sus_time")) or 0)
     row["tres"] = str(job.get("tres_alloc_str") or job.get("tres_req_str") or "")
     others = {"tres_node": "tres_per_node", "constraint": "features", "licences": "licenses"}
     row |= {field: str(job.get(key) or "") for field, key in others.items()}
     people = {"user": "user_name", "account": "account", "queue": "partition", "qos": "qos", "group": "group_name"}
     return row | {field: str(job.get(key) or "") for field, key in people.items()}
+
+
+def _suspended(row: dict[str, str], since: int, before: int) -> dict[str, str]:
+    """How long a suspended job has run before, or from when on one that goes on since then would have run in one go."""
+    if _state(row["state"]) in SUSPENDED:
+        return {"elapsed": str(before or max(since - int(row["start"] or since), 0))}
+    return {"start": str(since - before)}
 
 
 def _uneven(job: dict[str, Any]) -> str:

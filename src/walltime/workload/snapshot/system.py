@@ -44,6 +44,8 @@ class SystemJob:
     """The names of the nodes on which it runs, `c[001-004],g07`; with its cores on each where these differ,
     `c[001-003]:5,g07:7`."""
     licences: str | None = None
+    suspended: bool = False
+    """Whether it runs, but is suspended; `elapsed` is how long it has run until then."""
     only_nodes: bool = False
     """Whether its nodes are told and its cores are not."""
 
