@@ -263,10 +263,15 @@ class Cluster(ClusterView):
 
     def end_pass(self, domain: Domain):
         """The decisions of the pass have become true."""
+        one: Domain
         if self.changes is not None:
             self.passed(domain)
         if self.quotas is not None and domain.preemptor is not None:
             domain.preemptor.park_refused(domain.lines)
+        if self.quotas is not None and domain.lines is not None and not domain.lines.parks:
+            for one in self.domains:  # its starts count at limits of other domains' jobs
+                if one.lines is not None:
+                    one.lines.count_kept()
         return 0
 
     def plan_looks(self, domain: Domain, timers: Timers, now):

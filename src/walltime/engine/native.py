@@ -451,13 +451,11 @@ def _samples(simulation: Simulation) -> pl.DataFrame | None:
     return pl.DataFrame(columns, schema=SERIES) if columns["time"] else None
 
 
-def _held(simulation: Simulation) -> dict[str, float] | None:
-    """The job-hours for which each limit kept jobs waiting; None where a rhythm asks by itself what does."""
+def _held(simulation: Simulation) -> dict[str, float]:
+    """The job-hours for which each limit kept jobs waiting."""
     held: dict[str, float] = {}
     for cluster in simulation.clusters:
         if cluster.quotas is not None:
-            if any(domain.lines is not None and not domain.lines.parks for domain in cluster.domains):
-                return None
             cluster.quotas.set_time(simulation.now)
             for title, waited in cluster.quotas.account():
                 held[title] = waited / (3600 * SECOND)

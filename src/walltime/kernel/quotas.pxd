@@ -29,7 +29,7 @@ cdef class Quotas:
     cdef readonly long long now
     cdef readonly Py_ssize_t size
     cdef readonly bint timed  # whether a counter bounds the work in use
-    cdef readonly bint pressing  # whether such a bound has ever kept a job waiting
+    cdef public bint pressing  # whether such a bound has ever kept a job waiting
     cdef bint bounded  # whether a counter bounds how many jobs are in the system
     cdef readonly list titles
     cdef readonly list kind_titles
@@ -41,6 +41,11 @@ cdef class Quotas:
     cdef long long[::1] member
     cdef Py_ssize_t members
     cdef dict known
+    # how often something has been counted; when last, in these, by counter and by kind, and as of when that is known
+    cdef readonly long long changes
+    cdef long long[::1] changed
+    cdef long long[::1] newest
+    cdef long long[::1] asked
 
     cdef long long work(self, Py_ssize_t c) noexcept
     cdef bint full(self, Py_ssize_t slot) noexcept
@@ -66,4 +71,5 @@ cdef class Quotas:
     cdef bint counts(self, Py_ssize_t slot, Py_ssize_t c) noexcept
     cdef long long room(self, Py_ssize_t c) noexcept
     cpdef int set_time(self, long long now) noexcept
+    cdef bint has_changed(self, long long kind, long long since) noexcept
     cdef int count(self, Py_ssize_t slot, long long sign) noexcept

@@ -61,6 +61,10 @@ class Quotas:
         self.member = integers(64)
         self.members = 0
         self.known = {}
+        self.changes = 0
+        self.changed = integers(64)
+        self.newest = integers(64)
+        self.asked = integers(64)
 
     # ---- making them
 
@@ -85,6 +89,8 @@ class Quotas:
             self.timed = True
         self.bounded = self.bounded or "submitted_jobs" in caps
         self.size += 1
+        while self.size > len(self.changed):
+            self.changed = doubled(self.changed)
         return c
 
     def make_table(self, size):
@@ -102,6 +108,8 @@ class Quotas:
             self.known[key] = self.counter_sets
             while self.counter_sets + 2 > len(self.first):
                 self.first = doubled(self.first)
+                self.newest = doubled(self.newest)
+                self.asked = doubled(self.asked)
             while self.members + len(key) > len(self.member):
                 self.member = doubled(self.member)
             for c in key:
@@ -321,8 +329,10 @@ class Quotas:
         memory = self.memory_of(slot)
         if self.timed:
             left = max(self.jobs.at[slot].requested - self.jobs.at[slot].used, 0)
+        self.changes += 1
         for k in range(self.first[counter_set], self.first[counter_set + 1]):
             c = self.member[k]
+            self.changed[c] = self.changes
             if self.timed and self.at[c].most_work < NEVER:
                 self.at[c].work = self.work(c) + sign * cores * left
                 self.at[c].work_time = self.now
@@ -331,6 +341,15 @@ class Quotas:
             self.at[c].gpus += sign * gpus
             self.at[c].memory += sign * memory
         return 0
+
+    def has_changed(self, counter_set, since):
+        """Whether jobs have started or ended since so many changes that count where those of this set do."""
+        k: cython.Py_ssize_t
+        if self.asked[counter_set] != self.changes:
+            self.asked[counter_set] = self.changes
+            for k in range(self.first[counter_set], self.first[counter_set + 1]):
+                self.newest[counter_set] = max(self.newest[counter_set], self.changed[self.member[k]])
+        return self.newest[counter_set] > since
 
     def submit(self, counter_set):
         """A job enters the system: the first counter that has too many already, or -1 and it is counted."""

@@ -113,14 +113,14 @@ def _read(scenario: Scenario, start: Start) -> tuple[Snapshot, float]:
     return replace(snapshot, jobs=jobs), moment
 
 
-def _begin(job: Standing, moment: float, paused: float) -> float | None:
+def _begin(job: SystemJob, moment: float, paused: float) -> float | None:
     """From when on a running job would have run in one go, as it was suspended for so long; None where not known."""
     if job.start is not None:
         return job.start + (paused if paused > PAUSE else 0.0)
     return None if job.elapsed is None else moment - job.elapsed
 
 
-def _begin_suspended(job: Standing, first: float, source: str) -> float:
+def _begin_suspended(job: SystemJob, first: float, source: str) -> float:
     """When a suspended job started; where that is not told, such that it was suspended when the first of those that run
     started."""
     if job.elapsed is None:

@@ -54,6 +54,11 @@ cdef class LinesQueue(Queue):
     cdef readonly long long opening
     cdef long long[::1] passed
     cdef bint passing
+    cdef long long[::1] limited
+    cdef Py_ssize_t limited_size
+    cdef long long[::1] limited_place
+    cdef long long[::1] kept_by
+    cdef long long looked
     cdef dict choosers
     cdef list refused
 
@@ -73,6 +78,10 @@ cdef class LinesQueue(Queue):
     cdef bint precedes(self, Py_ssize_t a, Py_ssize_t b) noexcept
     cpdef Py_ssize_t refuser(self, Py_ssize_t slot) except? -1
     cpdef long long counted_as(self, Py_ssize_t slot) except *
+    cdef int begin_count(self, Py_ssize_t slot) except -1
+    cdef int end_count(self, Py_ssize_t slot) except -1
+    cdef int look(self, Py_ssize_t slot) except -1
+    cdef int count_kept(self) except -1
     cdef int stand(self, Py_ssize_t slot, Line line) except -1
     cdef Line home(self, Py_ssize_t lane)
     cdef Line line_of(self, Py_ssize_t slot)

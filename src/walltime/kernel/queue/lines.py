@@ -112,6 +112,11 @@ class LinesQueue(Queue):
         self.opening = NEVER  # what `next_opening` said last
         self.passed = integers(8)  # by lane: whether its jobs are passed over in this pass
         self.passing = False
+        self.limited = integers(8)  # where lines do not park: the jobs that have limits, in no order
+        self.limited_size = 0
+        self.limited_place = integers(8)  # by slot, in that list
+        self.kept_by = integers(8)  # by slot, the counter that keeps the job waiting; -1: none
+        self.looked = 0  # how often the quotas had counted when that was looked at
         self.choosers = {}  # the jobs here that have a choice of queues
         self.refused = []  # those of them that the limits kept out before something was given back
 
@@ -162,6 +167,8 @@ class LinesQueue(Queue):
             self.choosers[slot] = None
         if line.open:
             self.note(slot)
+        if not self.parks and self.quotas is not None:
+            self.begin_count(slot)
         return 0
 
     def stand(self, slot, line: Line):
@@ -192,6 +199,8 @@ class LinesQueue(Queue):
             raise KeyError(slot)
         line = self.line_of(slot)
         self.moves += 1
+        if not self.parks and self.quotas is not None:
+            self.end_count(slot)
         line.queue.remove(slot)
         if self.jobs.at[slot].choice >= 0:
             self.choosers.pop(slot, None)
@@ -224,6 +233,64 @@ class LinesQueue(Queue):
             if found < 0:
                 found = counter
         return found
+
+    def begin_count(self, slot):
+        """The job has come: count for how long limits keep it waiting, if it has any."""
+        while slot >= len(self.kept_by):
+            self.kept_by = doubled(self.kept_by)
+            self.limited_place = doubled(self.limited_place)
+        self.kept_by[slot] = self.limited_place[slot] = -1
+        if self.jobs.at[slot].rules < 0 and self.jobs.at[slot].choice < 0:
+            return 0
+        if self.limited_size == len(self.limited):
+            self.limited = doubled(self.limited)
+        self.limited[self.limited_size] = slot
+        self.limited_place[slot] = self.limited_size
+        self.limited_size += 1
+        return self.look(slot)
+
+    def end_count(self, slot):
+        """The job waits no more."""
+        place: cython.longlong = self.limited_place[slot]
+        if place < 0:
+            return 0
+        if self.kept_by[slot] >= 0:
+            self.quotas.hold(self.kept_by[slot], -1)
+        self.limited_size -= 1
+        self.limited[place] = self.limited[self.limited_size]
+        self.limited_place[self.limited[place]] = place
+        return 0
+
+    def look(self, slot):
+        """Which counter keeps the job waiting from now on."""
+        pressing: cython.bint = self.quotas.pressing  # no policy has asked
+        counter: cython.Py_ssize_t = self.refuser(slot)
+        self.quotas.pressing = pressing
+        if counter != self.kept_by[slot]:
+            if self.kept_by[slot] >= 0:
+                self.quotas.hold(self.kept_by[slot], -1)
+            if counter >= 0:
+                self.quotas.hold(counter, 1)
+            self.kept_by[slot] = counter
+        return 0
+
+    def count_kept(self):
+        """After a pass, where the lines do not park: which counters keep which jobs waiting from now on."""
+        i: cython.Py_ssize_t
+        slot: cython.Py_ssize_t
+        since: cython.longlong = self.looked
+        if self.parks or self.quotas is None or (since == self.quotas.changes and not self.quotas.timed):
+            return 0
+        self.looked = self.quotas.changes
+        for i in range(self.limited_size):
+            slot = self.limited[i]
+            if (
+                self.quotas.timed
+                or self.jobs.at[slot].choice >= 0
+                or self.quotas.has_changed(self.jobs.at[slot].rules, since)
+            ):
+                self.look(slot)
+        return 0
 
     def counted_as(self, slot):
         """The rules under which the job counts as submitted."""

@@ -185,3 +185,16 @@ def test_the_interval_of_trust_holds_it_where_cells_have_few_jobs_each():
     low, high = bound_trust(waits)
     assert low < measure_trust(waits) < high
     assert high - low < 0.1
+
+
+@pytest.mark.parametrize("rhythm", ["instant", "slurm"])
+def test_a_limit_that_is_too_strict_is_named(rhythm) -> None:
+    """In the log all jobs ran at once; the scenario lets a user run one after the other."""
+    columns = {"submit": [0] * 24, "cores": [1] * 24, "user": ["ann"] * 24, "account": ["bio"] * 24}
+    log = make_log([0] * 24, **columns)
+    limits = [{"user": "ann", "running_jobs": 1}]
+    site = {"cores": None, "nodes": "8x8", "limits": limits, "scheduler": {"rhythm": rhythm}}
+    found = calibrate(scenario_of(log, **site))
+    strict = next(one for one in found.reasons if one.kind == "strict")
+    assert strict.text.startswith("limits hold jobs in the replay (user ann 27")
+    assert strict.jobs == 23
