@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -139,7 +140,7 @@ def _lookback(snapshot: Snapshot, moment: float) -> int:
 
 def _rows(snapshot: Snapshot, moment: float, zero: float, cluster: Cluster) -> list[dict[str, Any]]:
     rows = []
-    stands = _Stands(cluster).find_all(snapshot.jobs)
+    stands = _Stands(cluster, snapshot.source).find_all(snapshot.jobs)
     jobs = [stand.settle(job) if stand else job for job, stand in zip(snapshot.jobs, stands, strict=True)]
     uneven = {job.name: stand.cores for job, stand in zip(snapshot.jobs, stands, strict=True) if stand and stand.cores}
     asked = [name for name in RESOURCES if any(getattr(job, name) is not None for job in jobs)]
@@ -209,6 +210,9 @@ class _Stand(NamedTuple):
         """The job as one that asks for these nodes. Of nodes that it has to itself squeue tells all that is on them;
         where they differ no even division of that is on each, and it asks for as much as is."""
         if not self.least:
+            if job.only_nodes:
+                cores = sum(amount for _, amount in _read_places(self.cores))
+                job = replace(job, cores=cores, only_nodes=False)
             if not self.cores or job.memory_per_node is None:
                 return replace(job, constraint=self.names)
             memory = job.memory_per_node * len(self.places)
@@ -225,8 +229,8 @@ class _Stand(NamedTuple):
 class _Stands:
     """Where running jobs stand: on nodes of the cluster, by their names."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster, self.layout = cluster, cluster.layout()
+    def __init__(self, cluster: Cluster, source: str) -> None:
+        self.cluster, self.layout, self.source = cluster, cluster.layout(), source
         self.names = {} if self.layout is None else {name: index for index, name in enumerate(self.layout.names())}
         self._masks: dict[str, Any] = {}
 
@@ -235,6 +239,7 @@ class _Stands:
         each do not all have room, some have more on one than on another."""
         stands = [self.find(job) for job in jobs]
         told = {i: stand for i, stand in enumerate(stands) if stand and stand.places and not jobs[i].suspended}
+        self._check_alone([(jobs[i], stand) for i, stand in told.items()])
         open_ = [i for i, stand in told.items() if not stand.cores and jobs[i].cores >= len(stand.places)]
         if self.layout is None or not open_:
             return stands
@@ -249,6 +254,14 @@ class _Stands:
         for i, share in zip(open_, shares or (), strict=False):
             stands[i] = told[i]._replace(cores=_write_places({node: cores * unit for node, cores in share.items()}))
         return stands
+
+    def _check_alone(self, told: Sequence[tuple[SystemJob, _Stand]]) -> None:
+        """Raises InputError for a job of which only nodes are told, and that shares one: it would have all of it."""
+        jobs = Counter(node for _, stand in told for node in stand.places)
+        for job, stand in told:
+            if job.only_nodes and any(jobs[node] > 1 for node in stand.places):
+                what = "a running job shares its nodes with others, and its cores are not told; ask for them: "
+                raise InputError(what + RECOMMENDED, value=job.name, file=self.source)
 
     def find(self, job: SystemJob) -> _Stand | None:
         """Where a job runs; None where that is not told, or not on the cluster's nodes or its queue's, so that it may
@@ -271,6 +284,8 @@ class _Stands:
             return _Stand(names, "", nodes=len(listed), least=least)
         exact = all(told.isdecimal() for told in cores.values())
         told = {node: int(told) for node, told in cores.items()} if exact else {}
+        if job.only_nodes:
+            told = {node: int(self.layout.cores()[node]) for node in cores}
         return _Stand(names, _write_places(told), tuple(sorted(cores)))
 
     def _allows(self, name: str | None, nodes: list[int]) -> bool:
@@ -315,10 +330,12 @@ def _limit(job: SystemJob, cluster: Cluster, source: str) -> float:
 
 
 def _cores(job: SystemJob, cluster: Cluster) -> int:
-    """Its cores; where only nodes are told, all cores of so many nodes of the first kind."""
+    """Its cores; where only nodes are told, all cores of so many nodes of the first kind in its queue."""
     layout = cluster.layout()
     if job.only_nodes and layout is not None and job.nodes:
-        return job.nodes * int(layout.cores()[0])
+        queue = cluster.queues.get(job.queue or "")
+        mine = None if queue is None or queue.nodes is None else layout.select(queue.nodes)
+        return job.nodes * int(layout.cores()[0 if mine is None else int(mine.argmax())])
     return job.cores
 
 

@@ -208,3 +208,18 @@ def test_where_a_job_runs_is_told_by_a_table_too(tmp_path):
     )
     result = walltime.simulate({"workload": str(tmp_path / "log.csv"), "cluster": {"nodes": "4x4"}})
     assert result.allocations["nodes"].to_list() == ["0-1:1,2-3:3"]
+
+
+def test_a_job_of_which_only_nodes_are_told_has_all_of_its_own(scenario, tmp_path):
+    """Of its own nodes, and while it waits of the first of its queue; two of them cannot share one."""
+    squeue = "JOBID PARTITION ST TIME NODES NODELIST(REASON)\n1 all R 1:00 2 c2,g1\n2 big PD 0:00 1 (Resources)\n"
+    (tmp_path / "squeue.txt").write_text(squeue)
+    nodes = [{"name": "c[1-2]", "count": 2, "cores": 4}, {"name": "g[1-2]", "count": 2, "cores": 16}]
+    queues = {"all": {"default": True, "max_time": "1h"}, "big": {"nodes": ["g[1-2]"], "max_time": "1h"}}
+    site = {"nodes": nodes, "queues": queues}
+    result = walltime.simulate(scenario | {"cluster": site})
+    assert result.allocations["nodes"].to_list()[:2] == ["1:4,2:16", "3:16"]
+    assert not result.audit()
+    (tmp_path / "squeue.txt").write_text(squeue + "3 all R 1:00 1 g1\n")
+    with pytest.raises(InputError, match=r"shares its nodes with others, and its cores are not told.*-t R,S,PD"):
+        walltime.simulate(scenario | {"cluster": site})

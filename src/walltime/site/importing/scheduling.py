@@ -242,17 +242,22 @@ def _find_grace(
     if kind == "qos":
         told = {one.name: one.limits.get("GraceTime", "") for one in associations.qualities} if associations else {}
         keyword = "QOS.GraceTime"
+        spared = set(told) - {name for one in (associations.qualities if associations else ()) for name in one.preempts}
     else:
-        told = {line.name: words.get("gracetime", "") for line, words in settings.conf.resolve("partitionname")}
+        partitions = {line.name: words for line, words in settings.conf.resolve("partitionname")}
+        told = {name: words.get("gracetime", "") for name, words in partitions.items()}
         keyword = "PartitionName.GraceTime"
+        tiers = {name: int(words.get("prioritytier", "1")) for name, words in partitions.items()}
+        spared = {name for name, tier in tiers.items() if tier == max(tiers.values())}
     graces = {name: _seconds(text) for name, text in told.items() if text}
     if mode == "suspend":
         for name, grace in graces.items():
             findings.tell(keyword, name, EXACTLY, "it is not for jobs that are suspended" if grace else "")
         return 0
-    most = max(graces.values(), default=0)
+    most = max((grace for name, grace in graces.items() if name not in spared), default=0)
     for name, grace in graces.items():
-        findings.tell(keyword, name, *((EXACTLY, "") if grace in (0, most) else (NEARLY, f"one for all: {most} s")))
+        exact = grace == most or name in spared  # no job of it is ever preempted
+        findings.tell(keyword, name, *((EXACTLY, "") if exact else (NEARLY, f"one for all: {most} s")))
     return most
 
 

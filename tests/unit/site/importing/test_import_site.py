@@ -527,8 +527,22 @@ def test_a_job_that_is_suspended_has_no_grace(site):
     assert "grace" not in made.data["cluster"]["scheduler"]["preempt"]
     told = "PartitionName.GraceTime (high): it is not for jobs that are suspended"
     assert told in made.findings.lines("exactly")
-    (site / "slurm.conf").write_text(LISTED.replace("SUSPEND,GANG", "REQUEUE").replace("Tier=5", "Tier=5 GraceTime=60"))
+
+
+def test_the_grace_is_that_of_jobs_that_are_preempted(site):
+    """None of the highest tier is, and none of a QOS that no other one preempts."""
+    plain = LISTED.replace("SUSPEND,GANG", "REQUEUE")
+    (site / "slurm.conf").write_text(plain.replace("Tier=3", "Tier=3 GraceTime=60"))
     assert make(site, "slurm.conf").data["cluster"]["scheduler"]["preempt"]["grace"] == "1m"
+    (site / "slurm.conf").write_text(plain.replace("Tier=5", "Tier=5 GraceTime=60"))
+    assert "grace" not in make(site, "slurm.conf").data["cluster"]["scheduler"]["preempt"]
+    (site / "slurm.conf").write_text(plain.replace("preempt/partition_prio", "preempt/qos"))
+    (site / "qos.txt").write_text(
+        "Name|Priority|Preempt|GraceTime\nhigh|9|normal,idle|00:00:00\nnormal|5|idle|00:00:00\nidle|0||00:02:00\n"
+    )
+    found = make(site, "slurm.conf", "qos.txt").findings
+    assert "QOS.GraceTime (normal): one for all: 120 s" in found.lines("nearly")
+    assert "QOS.GraceTime (high, idle)" in found.lines("exactly")
 
 
 def test_what_is_honoured_nearly_is_not_on_the_list_of_what_is_exactly(site):
