@@ -24,6 +24,7 @@ _STEPS = (
     *(3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 432_000, 604_800, 864_000, 1_728_000),
 )
 _DAY = 86_400
+_UNITS = {_DAY: "d", 3600: "h", 60: "min", 1: "s"}
 
 
 def find_ticks(axis: Axis, low: float, high: float, count: int, clock: Clock | None = None) -> list[Tick]:
@@ -37,7 +38,11 @@ def find_ticks(axis: Axis, low: float, high: float, count: int, clock: Clock | N
     step = _duration_step(high - low, count) if axis.kind == "duration" else _round_step(high - low, count)
     if axis.kind == "count":
         step = max(step, 1.0)
-    return [(value, write(axis, value, step)) for value in _multiples(low, high, step)]
+    values = _multiples(low, high, step)
+    if axis.kind == "duration":
+        unit = _find_unit(max((abs(value) for value in values), default=0.0), step)
+        return [(value, _write_in(value, unit).replace("-", "−")) for value in values]
+    return [(value, write(axis, value, step)) for value in values]
 
 
 def write(axis: Axis, value: float, step: float = 0.0) -> str:
@@ -65,11 +70,21 @@ def write_number(value: float) -> str:
 def write_duration(value: float) -> str:
     """A duration in its largest unit that keeps it short: 30 s, 10 min, 1.5 h, 3 d."""
     size = abs(value)
-    for limit, name in ((2 * _DAY, "d"), (7200, "h"), (120, "min")):
-        unit = {"d": _DAY, "h": 3600, "min": 60}[name]
-        if size >= limit or (size >= unit and size % unit == 0):
-            return _trim(f"{value / unit:,.4g}" if size / unit < 10_000 else f"{value / unit:,.0f}") + f" {name}"
-    return _trim(f"{value:.4g}") + " s"
+    for unit in (_DAY, 3600, 60):
+        if size >= 2 * unit or (size >= unit and size % unit == 0):
+            return _write_in(value, unit)
+    return _write_in(value, 1)
+
+
+def _find_unit(largest: float, step: float) -> int:
+    """One unit for all durations of an axis: the largest of which the steps are halves or whole ones, where the largest
+    duration is two or more."""
+    return next((unit for unit in _UNITS if largest >= 2 * unit and 2 * step % unit == 0), 1)
+
+
+def _write_in(value: float, unit: int) -> str:
+    text = f"{value / unit:,.4g}" if abs(value) / unit < 10_000 else f"{value / unit:,.0f}"
+    return _trim(text) + f" {_UNITS[unit]}"
 
 
 def _trim(text: str) -> str:

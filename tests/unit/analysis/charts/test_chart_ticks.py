@@ -30,6 +30,25 @@ def test_a_logarithmic_axis_has_round_values(
     assert all(0.99 * low <= value <= 1.01 * high for value, _ in found)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "count", "expected"),
+    [
+        (2900, 4300, 3, ["50 min", "60 min", "70 min"]),
+        (0, 6300, 4, ["0 min", "30 min", "60 min", "90 min"]),
+        (0, 7300, 5, ["0 h", "0.5 h", "1 h", "1.5 h", "2 h"]),
+        (-7200, 7200, 4, ["−2 h", "−1 h", "0 h", "1 h", "2 h"]),
+        (0, 2.2 * DAY, 4, ["0 d", "1 d", "2 d"]),
+        (0, 130, 4, ["0 min", "1 min", "2 min"]),
+        (0, 45, 3, ["0 s", "15 s", "30 s", "45 s"]),
+        (0, 0.5, 5, ["0 s", "0.1 s", "0.2 s", "0.3 s", "0.4 s", "0.5 s"]),
+        (0, 1.5 * DAY, 6, ["0 h", "6 h", "12 h", "18 h", "24 h", "30 h", "36 h"]),
+        (0, 4 * DAY, 8, ["0 d", "0.5 d", "1 d", "1.5 d", "2 d", "2.5 d", "3 d", "3.5 d", "4 d"]),
+    ],
+)
+def test_durations_of_an_axis_have_one_unit(low: float, high: float, count: int, expected: list[str]) -> None:
+    assert [text for _, text in find_ticks(Axis("", "duration"), low, high, count)] == expected
+
+
 def test_many_years_are_told_by_their_numbers() -> None:
     clock = Clock(1_704_067_200.0, "UTC")
     assert [text for _, text in find_ticks(Axis("", "time"), 0, 15 * 365 * DAY, 3, clock)] == ["2025", "2030", "2035"]

@@ -54,16 +54,24 @@ const Ticks = (() => {
     return size >= 1000 ? grouped(value) : trim(value);
   }
 
+  const UNITS = [
+    [DAY, "d"],
+    [3600, "h"],
+    [60, "min"],
+    [1, "s"],
+  ];
+  const writeIn = (value, [unit, name]) =>
+    `${Math.abs(value) / unit < 10000 ? trim(value / unit) : grouped(value / unit)} ${name}`;
+
   function duration(value) {
     const size = Math.abs(value);
-    for (const [limit, unit, name] of [
-      [2 * DAY, DAY, "d"],
-      [7200, 3600, "h"],
-      [120, 60, "min"],
-    ])
-      if (size >= limit || (size >= unit && size % unit === 0))
-        return `${size / unit < 10000 ? trim(value / unit) : grouped(value / unit)} ${name}`;
-    return `${trim(value)} s`;
+    const found = UNITS.find(([unit]) => unit > 1 && (size >= 2 * unit || (size >= unit && size % unit === 0)));
+    return writeIn(value, found ?? [1, "s"]);
+  }
+
+  // One unit for all durations of an axis.
+  function findUnit(largest, step) {
+    return UNITS.find(([unit]) => largest >= 2 * unit && (2 * step) % unit === 0) ?? [1, "s"];
   }
 
   // For a person who reads one value: as walltime.core.time.format_duration.
@@ -256,7 +264,12 @@ const Ticks = (() => {
     if (axis.log) return logTicks(axis, low, high, count);
     let step = axis.kind === "duration" ? durationStep(high - low, count) : roundStep(high - low, count);
     if (axis.kind === "count") step = Math.max(step, 1);
-    return multiples(low, high, step).map((v) => [v, write(axis, v, step)]);
+    const values = multiples(low, high, step);
+    if (axis.kind === "duration") {
+      const unit = findUnit(Math.max(0, ...values.map(Math.abs)), step);
+      return values.map((v) => [v, minus(writeIn(v, unit))]);
+    }
+    return values.map((v) => [v, write(axis, v, step)]);
   }
 
   return { find, write, tell, exact, moment, zone, number, grouped };
