@@ -47,6 +47,7 @@ _TABLES = ("polars", "pyo3_runtime", "pyarrow")
 _LONGEST_REASON = 120
 _MOST_CELLS = 1 << 27
 _CELLS_OF_A_BYTE = 200  # far beyond what a column of jobs can be packed to
+_TWICE = re.compile(r"(.*)_duplicated_\d+")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 Given = ParamSpec("Given")
@@ -116,7 +117,9 @@ class Reading:
         import polars as pl
 
         if str(self.path).lower().endswith(".csv"):
-            return pl.read_csv(self.path, **options)
+            table = pl.read_csv(self.path, **options)
+            self._check_lines(table)
+            return table
         self.scan()
         return pl.read_parquet(self.path)
 
@@ -129,6 +132,20 @@ class Reading:
         table = pl.scan_parquet(self.path)
         self._check_size(table)
         return table
+
+    def _check_lines(self, table: pl.DataFrame) -> None:
+        """Refuses a CSV file that names a column twice, or with a line of fewer fields, which was filled up."""
+        names = table.columns
+        renamed = [match[1] for name in names if (match := _TWICE.fullmatch(name)) and match[1] in names]
+        if renamed:
+            raise InputError("a column stands twice in the header", value=renamed[0], file=self.path, line=1)
+        if not names or not table[names[-1]].null_count():
+            return
+        lines = csv.reader(raw.decode("utf-8", "replace") for raw in self)
+        for fields in lines:
+            if 0 < len(fields) < len(names):
+                what = f"a line has not as many fields as there are columns: {len(names)}"
+                raise InputError(what, file=self.path, line=lines.line_num)
 
     @staticmethod
     def rows(part: bytes, names: list[str]) -> pl.DataFrame:

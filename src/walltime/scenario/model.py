@@ -136,7 +136,7 @@ class Scenario(Model):
         names = [cluster.name for cluster in self.clusters]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise PydanticCustomError("names", "two clusters have the name {name}", {"name": repr(twice[0])})
+            raise PydanticCustomError("names", "has two clusters of the name {name}", {"name": repr(twice[0])})
         return self
 
     def short(self) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from walltime.cluster import hostlist
 from walltime.cluster.nodes import WHOLE
+from walltime.core.dates import EXAMPLE, is_date
 from walltime.core.errors import InputError
 from walltime.core.time import SECOND, format_duration, microseconds, parse_duration
 from walltime.core.workload import COLUMNS, MISSING, UNLIMITED, Origin, Workload, encode_labels, sort_by_submission
@@ -43,15 +45,22 @@ RECOMMENDED = 'squeue -a -t R,S,PD -o "%i|%T|%u|%a|%P|%q|%C|%D|%l|%V|%S|%M|%Q|%r
 """What to ask squeue for."""
 
 
-def _as_text(value: Any) -> Any:
-    """A date as its text: YAML reads one that has no quotation marks."""
-    return value.isoformat() if isinstance(value, datetime.date) else value
+def _as_time(value: Any) -> Any:
+    """A date as its text, as YAML reads one that has no quotation marks; what is no time at all is refused."""
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, str) and not is_date(value.strip()):
+        try:
+            float(value)
+        except ValueError:
+            raise PydanticCustomError("time", "is not a time (seconds, or {example})", {"example": EXAMPLE}) from None
+    return value
 
 
 class Start(Model):
     """The state that the simulation begins from, in place of an empty machine."""
 
-    time: Annotated[str | float, BeforeValidator(_as_text)] = Field(
+    time: Annotated[str | float, BeforeValidator(_as_time)] = Field(
         description="When that was: a date (`2026-11-15T12:00:00`), or seconds on the clock of the table of jobs. The "
         "workload's own time zero is this moment: its jobs are what comes after."
     )

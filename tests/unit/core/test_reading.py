@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import os
 from pathlib import Path
 
@@ -162,3 +163,27 @@ def _opens(call: ast.Call) -> bool:
         return call.func.id == "open" and not any("w" in str(word) for word in mode)
     word = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return word in OPENING and (word != "open" or any("r" in str(one) for one in mode))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("submit,run_time,cores\n0,5,2\n0,5\n", 3, "a line has not as many fields as there are columns: 3"),
+        ('submit,run_time,name,cores\n0,5,"a\nb",2\n0,5,c\n', 4, "a line has not as many fields"),
+        ("submit,run_time,cores,cores\n0,5,2,3\n", 1, "a column stands twice in the header"),
+    ],
+)
+def test_a_table_is_not_filled_up(tmp_path, text, line, words, packed):
+    """A field that a line has not got was the column's default: a job of one core."""
+    target = tmp_path / "jobs.csv"
+    target.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    with pytest.raises(InputError, match=words) as caught:
+        walltime.read_workload(target)
+    assert caught.value.line == line
+
+
+def test_a_table_may_have_empty_fields(tmp_path):
+    target = tmp_path / "jobs.csv"
+    target.write_text("submit,run_time,cores\n0,5,2\n0,5,\n")
+    assert walltime.read_workload(target).column("cores").tolist() == [2, 1]

@@ -223,3 +223,12 @@ def test_a_job_of_which_only_nodes_are_told_has_all_of_its_own(scenario, tmp_pat
     (tmp_path / "squeue.txt").write_text(squeue + "3 all R 1:00 1 g1\n")
     with pytest.raises(InputError, match=r"shares its nodes with others, and its cores are not told.*-t R,S,PD"):
         walltime.simulate(scenario | {"cluster": site})
+
+
+def test_a_start_that_is_no_time_is_told_with_its_line(tmp_path):
+    (tmp_path / "site.yaml").write_text(
+        "workload: log.csv\ncluster: {cores: 4}\nstart: {time: noon, jobs: squeue.txt}\n"
+    )
+    with pytest.raises(InputError, match=r"start.time is not a time \(seconds, or a date") as error:
+        walltime.simulate(str(tmp_path / "site.yaml"))
+    assert (error.value.line, error.value.value) == (3, "noon")
