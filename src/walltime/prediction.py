@@ -164,6 +164,10 @@ def predict(
         raise InputError("the scenario has no `start`: the running and waiting jobs to begin from")
     if runs < 1:
         raise InputError("at least one run is needed", value=runs)
+    for name, amount in {"cores": cores, "nodes": nodes, "gpus": gpus, "gpus_per_node": gpus_per_node}.items():
+        least = 0 if name.startswith("gpus") else 1
+        if amount is not None and amount < least:
+            raise InputError(f"{name} of the job must be at least {least}", value=amount)
     if replay < 1:
         raise InputError("at least one job is needed to replay", value=replay)
     allow_parts(made)

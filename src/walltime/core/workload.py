@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Kind = Literal["time", "integer", "label", "text"]
 MISSING = -1
 """In a time or integer column: no value. In a label column: no label."""
+UNTOLD = "not told"
 UNLIMITED = 365 * 86_400 * SECOND
 """The requested time of a job without a limit: a year, with which Slurm's backfilling plans such a job. It is at least
 the run time, so that it is never what ends a job."""
@@ -306,7 +307,11 @@ def _times(name: str, values: Sequence[float | None]) -> np.ndarray:
 
 def _integers(name: str, values: Sequence[int | None]) -> np.ndarray:
     try:
-        return np.array([MISSING if value is None else value for value in values], np.int64)
+        given: list[Any] = [MISSING if value is None else value for value in values]
+        for value in given:
+            if isinstance(value, float) and not value.is_integer():
+                raise InputError(f"column {name}: not an integer", value=value)
+        return np.array(given, np.int64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"column {name}: not an integer ({error})") from None
 
@@ -325,6 +330,7 @@ def _validate(columns: dict[str, Any], labels: dict[str, list[str]]) -> None:
     if not size:
         return
     submit = columns["submit"]
+    _refuse(columns, "submit", submit == MISSING, UNTOLD)
     _refuse(columns, "submit", submit < 0, "negative")
     _refuse(columns, "submit", submit > LATEST, "beyond the largest time")
     if np.any(submit[1:] < submit[:-1]):
@@ -341,4 +347,5 @@ def _refuse(columns: dict[str, Any], name: str, bad: np.ndarray, problem: str) -
         job = int(columns["job_id"][row]) if "job_id" in columns else row + 1
         unit = SECOND if COLUMNS[name].kind == "time" else 1
         value = int(columns[name][row])
-        raise InputError(f"job {job}: {name} is {problem}", value=value if unit == 1 else value / unit)
+        told = None if problem == UNTOLD else value if unit == 1 else value / unit
+        raise InputError(f"job {job}: {name} is {problem}", value=told)

@@ -58,5 +58,5 @@ def _split_parameters(value: dict[Any, Any]) -> dict[str, Any]:
 
 def _describe(thing: Any) -> str:
     """`module:attribute` of a class or function, of its class for an object."""
-    kind = thing if hasattr(thing, "__qualname__") else type(thing)
+    kind = thing if hasattr(thing, "__qualname__") and hasattr(thing, "__module__") else type(thing)
     return f"{kind.__module__}:{kind.__qualname__}"

@@ -81,6 +81,24 @@ def test_refused(columns, message):
         Workload.from_columns(**columns)
 
 
+@pytest.mark.parametrize(
+    ("columns", "message", "value"),
+    [
+        ({"submit": [0, 1], "run_time": [1, 1], "cores": [2, 1.5]}, "column cores: not an integer", 1.5),
+        ({"submit": [0, None], "run_time": [1, 1]}, "job 2: submit is not told", None),
+    ],
+)
+def test_a_half_core_and_a_missing_submission_are_told_as_such(columns, message, value):
+    """Half a core was cut off, and a submission that is not told was -1e-06."""
+    with pytest.raises(InputError, match=message) as error:
+        Workload.from_columns(**columns)
+    assert error.value.value == value
+
+
+def test_whole_numbers_may_be_floats():
+    assert Workload.from_columns(submit=[0], run_time=[1], cores=[4.0]).column("cores").tolist() == [4]
+
+
 def test_the_job_with_the_problem_is_named():
     with pytest.raises(InputError, match="job 41: cores"):
         Workload.from_columns(submit=[0, 1], run_time=[1, 1], job_id=[40, 41], cores=[1, -3])

@@ -43,6 +43,9 @@ def test_a_prediction_depends_on_the_gpus(scenario):
         walltime.predict(scenario, **asked, memory="much")
     with pytest.raises(InputError, match="the job would be rejected: more GPUs"):
         walltime.predict(scenario, **asked, gpus=400)
+    with pytest.raises(InputError, match="gpus of the job must be at least 0") as error:
+        walltime.predict(scenario, **asked, gpus=-4)
+    assert error.value.value == -4
     with pytest.raises(InputError, match="the job would be rejected: no node has the property fast"):
         walltime.predict(scenario, **asked, constraint="fast")
 

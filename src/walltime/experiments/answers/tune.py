@@ -88,7 +88,8 @@ def tune(
     if points.basis == WEEKS:
         weeks = points.count(PRESENT)
         if weeks < 2:
-            raise InputError("a trace that is tuned on one week has no other to be judged on", value=f"{weeks} weeks")
+            what = "a trace of one week has no other for the best to be judged on: give a longer one, or a model of it"
+            raise InputError(what, value=f"{weeks} week{'' if weeks == 1 else 's'}")
         repetitions, others = weeks // 2, weeks - weeks // 2
     search = _Search(points, wish, repetitions)
     present = search.measure(0, PRESENT, {})
