@@ -41,7 +41,7 @@ cdef class Quotas:
     cdef long long[::1] member
     cdef Py_ssize_t members
     cdef dict known
-    # how often something has been counted; when last, in these, by counter and by kind, and as of when that is known
+    # how often something has been counted; when last, in these, by counter and by set, and as of when that is known
     cdef readonly long long changes
     cdef long long[::1] changed
     cdef long long[::1] newest
@@ -71,5 +71,5 @@ cdef class Quotas:
     cdef bint counts(self, Py_ssize_t slot, Py_ssize_t c) noexcept
     cdef long long room(self, Py_ssize_t c) noexcept
     cpdef int set_time(self, long long now) noexcept
-    cdef bint has_changed(self, long long kind, long long since) noexcept
+    cdef bint has_changed(self, long long counter_set, long long since) noexcept
     cdef int count(self, Py_ssize_t slot, long long sign) noexcept
