@@ -26,6 +26,7 @@ COMPILED = [
     "kernel.jobs",
     "kernel.profiles.blocks",
     "kernel.profiles.free_profile",
+    "kernel.profiles.sorted_rows",
     "kernel.profiles.release_profile",
     "kernel.profiles.running_profile",
     "kernel.ledger.cores",

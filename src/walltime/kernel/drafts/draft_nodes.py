@@ -17,9 +17,6 @@ from walltime.kernel.profiles.release_profile import ReleaseProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
-if not cython.compiled:
-    from walltime.kernel.profiles.release_profile import ENTRY, WORDS
-
 TABLED_AFTER = 32  # a search for each so many jobs of the draft, and a table is worth it; 0: never
 
 
@@ -440,8 +437,8 @@ class NodeDraft(Draft):
         ledger.follow_ends(0)
         ends: ReleaseProfile = ledger.ends[0]
         for p in range(ends.blocks):
-            for k in range(ends.order[p] * WORDS, ends.order[p] * WORDS + ends.count[p] * ENTRY, 2):
-                area -= cython.cast(cython.double, ends.steps[k + 1]) * max(min(ends.steps[k], end) - start, 0)
+            for k in range(ends.heads[p].base, ends.heads[p].base + ends.heads[p].count):
+                area -= cython.cast(cython.double, ends.rows[k].cores) * max(min(ends.rows[k].time, end) - start, 0)
         for since, until, cores in self.kept_cores():
             area -= cython.cast(cython.double, cores) * max(min(until, end) - max(since, start), 0)
         return area

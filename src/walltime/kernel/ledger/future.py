@@ -17,7 +17,6 @@ from walltime.kernel.profiles.room_sweep import RoomSweep
 from walltime.kernel.profiles.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 
 if not cython.compiled:
@@ -131,13 +130,13 @@ class Future(CountedHolds):
         self.follow(s)
         walk: RunningProfile = self.profiles[s]
         for p in range(walk.blocks - 1, -1, -1):
-            base = walk.order[p] * BLOCK
-            for k in range(base + walk.count[p] - 1, base - 1, -1):
-                if walk.time[k] > time:
-                    if walk.seq[k] >= 0:
+            base = walk.heads[p].base
+            for k in range(base + walk.heads[p].count - 1, base - 1, -1):
+                if walk.rows[k].time > time:
+                    if walk.rows[k].seq >= 0:
                         return False
-                    down += self.jobs.at[walk.slot[k]].cores
-            if walk.count[p] == 0 or walk.time[base] <= time:
+                    down += self.jobs.at[walk.rows[k].slot].cores
+            if walk.heads[p].count == 0 or walk.rows[base].time <= time:
                 break
         if down > 0 and (
             self.nodes_of[x] > 0
@@ -348,8 +347,8 @@ class Future(CountedHolds):
         walk: RunningProfile = self.profiles[s]
         self.step += 1
         for p in range(walk.blocks):
-            for k in range(walk.order[p] * BLOCK, walk.order[p] * BLOCK + walk.count[p]):
-                end = walk.time[k]
+            for k in range(walk.heads[p].base, walk.heads[p].base + walk.heads[p].count):
+                end = walk.rows[k].time
                 if end > time and self.frees >= want:
                     self.planned_at = time
                     return time
@@ -357,7 +356,7 @@ class Future(CountedHolds):
                     time = end if end > self.now else self.now + 1
                 elif time == self.now:
                     time = self.now + 1
-                job = walk.slot[k]
+                job = walk.rows[k].slot
                 shares = self.shares.of(job)
                 for q in range(self.shares.count(job)):
                     i = shares[q] >> 24
@@ -541,8 +540,8 @@ class Future(CountedHolds):
                 if self.offered_beside(slot, x, time, length, self.cores_of[x] - have):
                     return time
                 next = NEVER
-                if self.block < self.walk.blocks and self.entry < self.walk.count[self.block]:
-                    next = max(time + 1, self.walk.time[self.walk.order[self.block] * BLOCK + self.entry])
+                if self.entry < self.walk.heads[self.block].count:
+                    next = max(time + 1, self.walk.rows[self.walk.heads[self.block].base + self.entry].time)
                 for k in range(self.meets):
                     if self.offers_until[k] < next:
                         next = self.offers_until[k]
@@ -612,16 +611,16 @@ class Future(CountedHolds):
         d: cython.Py_ssize_t = self.demand_of[x]
         member: cython.Py_ssize_t = self.set_of[x] * self.n
         while self.block < self.walk.blocks:
-            if self.entry >= self.walk.count[self.block]:
+            if self.entry >= self.walk.heads[self.block].count:
                 if self.block + 1 == self.walk.blocks:
                     break
                 self.block += 1
                 self.entry = 0
                 continue
-            base = self.walk.order[self.block] * BLOCK + self.entry
-            if self.walk.time[base] > time:
+            base = self.walk.heads[self.block].base + self.entry
+            if self.walk.rows[base].time > time:
                 break
-            job = self.walk.slot[base]
+            job = self.walk.rows[base].slot
             self.entry += 1
             shares = self.shares.of(job)
             for k in range(self.shares.count(job)):

@@ -18,7 +18,6 @@ from walltime.kernel.profiles.remembered import EasedNodes, RememberedPlan
 from walltime.kernel.profiles.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 LINE = cython.declare(cython.Py_ssize_t, 512)  # as in PlanTable
 OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
 
@@ -421,7 +420,7 @@ class Recalling(Future):
         """Whether a job on the set's nodes should have ended by now: it may, at this very instant."""
         self.follow(s)
         walk: RunningProfile = self.profiles[s]
-        return walk.blocks > 0 and walk.count[0] > 0 and walk.time[walk.order[0] * BLOCK] <= self.now
+        return not walk.empty() and walk.rows[walk.heads[0].base].time <= self.now
 
     def compare(self, h):
         """Whether the hold is what is remembered of its job: if not, that is not there any more."""

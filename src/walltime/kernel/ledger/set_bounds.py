@@ -12,7 +12,6 @@ from walltime.kernel.profiles.free_profile import FreeProfile
 from walltime.kernel.profiles.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
-BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 OTHERS_RUN = cython.declare(cython.Py_ssize_t, 2)  # as in EasedNodes
 
 
@@ -354,7 +353,7 @@ class SetBounds(SetProfiles):
         profile = self.profiles[0]
         free_profile.begin(self.now, self.everything.total // self.everything.top, self.everything.top)
         for p in range(profile.blocks):
-            base = profile.order[p] * BLOCK
-            for k in range(base, base + profile.count[p]):
-                free_profile.release(profile.time[k], self.shares.spots[profile.slot[k]].length)
+            base = profile.heads[p].base
+            for k in range(base, base + profile.heads[p].count):
+                free_profile.release(profile.rows[k].time, self.shares.spots[profile.rows[k].slot].length)
         return True

@@ -1,7 +1,7 @@
 from walltime.kernel.ledger.inventory cimport Inventory
 from walltime.kernel.ledger.node_pool cimport NodePool
 from walltime.kernel.profiles.availability cimport Availability
-from walltime.kernel.profiles.release_profile cimport ENTRY, WORDS, ReleaseProfile
+from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 from walltime.kernel.profiles.running_profile cimport RunningProfile
 
 cdef class SetProfiles(Inventory):

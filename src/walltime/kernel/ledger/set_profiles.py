@@ -14,9 +14,6 @@ from walltime.kernel.profiles.running_profile import RunningProfile
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 
-if not cython.compiled:
-    from walltime.kernel.profiles.release_profile import ENTRY, WORDS
-
 
 @cython.cclass
 class SetProfiles(Inventory):
@@ -160,9 +157,9 @@ class SetProfiles(Inventory):
         ends: ReleaseProfile = self.ends[s]
         plan = Availability(pool.total + ends.released_by(NEVER))
         for p in range(ends.blocks):
-            base = ends.order[p] * WORDS
-            for k in range(base, base + ends.count[p] * ENTRY, 2):
-                plan.add(self.now, ends.steps[k], -ends.steps[k + 1])
+            base = ends.heads[p].base
+            for k in range(base, base + ends.heads[p].count):
+                plan.add(self.now, ends.rows[k].time, -ends.rows[k].cores)
         self.plans[s] = plan
         self.planned = True
         self.of_set[s].planned_free = pool.total

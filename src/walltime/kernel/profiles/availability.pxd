@@ -1,15 +1,20 @@
-cdef class Availability:
-    cdef long long[::1] time
-    cdef long long[::1] free
-    cdef long long[::1] order
-    cdef long long[::1] count
-    cdef long long[::1] bias
-    cdef long long[::1] low
-    cdef long long[::1] high
-    cdef long long[::1] first
-    cdef long long[::1] spare
-    cdef Py_ssize_t spares
-    cdef readonly Py_ssize_t blocks
+from walltime.kernel.profiles.sorted_rows cimport SortedRows
+
+cdef packed struct StepRow:
+    long long time
+    long long free
+
+cdef packed struct StepHead:
+    long long base
+    long long count
+    long long bias
+    long long low
+    long long high
+    long long first
+
+cdef class Availability(SortedRows):
+    cdef StepRow[::1] rows
+    cdef StepHead[::1] heads
     cdef Py_ssize_t p
     cdef Py_ssize_t k
     # how far the walk outwards from a step has come, and the last piece that was found
@@ -41,5 +46,3 @@ cdef class Availability:
     cdef int join(self, Py_ssize_t p, Py_ssize_t k) noexcept
     cdef int drop(self, Py_ssize_t p, Py_ssize_t k) noexcept
     cdef int bound(self, Py_ssize_t p) noexcept
-    cdef int split(self, Py_ssize_t p) except -1
-    cdef int grow(self) except -1

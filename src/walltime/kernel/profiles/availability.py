@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import cython
-import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled, integers
+from walltime.kernel.profiles.sorted_rows import SortedRows, structs
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 BLOCK = cython.declare(cython.Py_ssize_t, 32)
@@ -14,76 +13,45 @@ BLOCK = cython.declare(cython.Py_ssize_t, 32)
 
 @cython.final
 @cython.cclass
-class Availability:
-    """A step function of time: from `time[i]` to the next, `free[i]` cores. The last step lasts for ever.
+class Availability(SortedRows):
+    """A step function of time: from the `time` of one to that of the next, `free` cores. The last step lasts for ever.
 
-    The steps lie in blocks of up to 32. A block knows the least and the most that is free in it, and a bias that all
-    its steps have in common; so a change of a long interval, and a search through one, touch whole blocks at once.
+    A block of steps knows the least and the most that is free in it, and a bias that all its steps have in common; so a
+    change of a long interval, and a search through one, touch whole blocks at once.
     """
 
     def __init__(self, capacity) -> None:
-        room: cython.Py_ssize_t = 16
-        self.time = integers(room * BLOCK)
-        self.free = integers(room * BLOCK)
-        self.order = integers(room)
-        self.count = integers(room)
-        self.bias = integers(room)
-        self.low = integers(room)
-        self.high = integers(room)
-        self.first = integers(room)
-        self.spare = np.arange(room - 1, -1, -1)
-        self.spares = room - 1
-        self.blocks = 1
-        self.p = self.k = 0
+        SortedRows.__init__(self, 2, 6, BLOCK, 16)
         self.left_p = self.left_k = self.right_p = self.right_k = 0
         self.piece_p = self.piece_k = 0
         self.piece_start = self.piece_end = 0
-        self.count[0] = 1
-        self.time[0] = -NEVER
-        self.first[0] = -NEVER
-        self.free[0] = capacity
-        self.low[0] = self.high[0] = capacity
+        self.clear(capacity)
+
+    def see(self):
+        self.rows = structs(self.row_words, 2)
+        self.heads = structs(self.head_words, 6)
+        return 0
 
     def clear(self, capacity):
         """Everything is free again."""
-        i: cython.Py_ssize_t
-        room: cython.Py_ssize_t = len(self.order)
-        for i in range(room - 1):
-            self.spare[i] = room - 1 - i
-        self.spares = room - 1
-        self.blocks = 1
-        self.order[0] = self.bias[0] = 0
-        self.count[0] = 1
-        self.time[0] = self.first[0] = -NEVER
-        self.free[0] = self.low[0] = self.high[0] = capacity
+        self.begin()
+        self.p = self.k = 0
+        self.heads[0].count = 1
+        self.heads[0].bias = 0
+        self.heads[0].first = self.rows[0].time = -NEVER
+        self.heads[0].low = self.heads[0].high = self.rows[0].free = capacity
         return 0
 
     def copy(self, other: Availability):
         """Be the same as another one."""
-        if len(self.order) != len(other.order):
-            self.time, self.free = integers(len(other.time)), integers(len(other.free))
-            self.order, self.count = integers(len(other.order)), integers(len(other.order))
-            self.bias, self.first = integers(len(other.order)), integers(len(other.order))
-            self.low, self.high = integers(len(other.order)), integers(len(other.order))
-            self.spare = integers(len(other.order))
-        self.time[:] = other.time
-        self.free[:] = other.free
-        self.order[:] = other.order
-        self.count[:] = other.count
-        self.bias[:] = other.bias
-        self.low[:] = other.low
-        self.high[:] = other.high
-        self.first[:] = other.first
-        self.spare[:] = other.spare
-        self.spares = other.spares
-        self.blocks = other.blocks
         self.p = self.k = 0
-        return 0
+        return self.be(other)
 
     def area(self, start, end):
         """The core-microseconds that are free from `start` to `end`."""
         total: cython.double = 0
         stop: cython.longlong
+        free: cython.longlong
         p: cython.Py_ssize_t
         k: cython.Py_ssize_t
         self.seek(start)
@@ -91,10 +59,11 @@ class Availability:
         k = self.k
         while start < end:
             stop = min(self.step_end(p, k), end)
-            total += cython.cast(cython.double, self.free[self.order[p] * BLOCK + k] + self.bias[p]) * (stop - start)
+            free = self.rows[self.heads[p].base + k].free + self.heads[p].bias
+            total += cython.cast(cython.double, free) * (stop - start)
             start = stop
             k += 1
-            if k == self.count[p]:
+            if k == self.heads[p].count:
                 p += 1
                 k = 0
         return total
@@ -135,14 +104,14 @@ class Availability:
         stop: cython.Py_ssize_t
         while p < q or (p == q and k < i):
             if k == 0 and p < q:
-                self.bias[p] += cores
-                self.low[p] += cores
-                self.high[p] += cores
+                self.heads[p].bias += cores
+                self.heads[p].low += cores
+                self.heads[p].high += cores
             else:
-                base = self.order[p] * BLOCK
-                stop = self.count[p] if p < q else i
+                base = self.heads[p].base
+                stop = self.heads[p].count if p < q else i
                 while k < stop:
-                    self.free[base + k] += cores
+                    self.rows[base + k].free += cores
                     k += 1
                 self.bound(p)
             p += 1
@@ -152,10 +121,10 @@ class Availability:
     def forget(self, now):
         """What was before `now` is of no interest any more."""
         while True:
-            if self.count[0] > 1:
-                if self.time[self.order[0] * BLOCK + 1] > now:
+            if self.heads[0].count > 1:
+                if self.rows[self.heads[0].base + 1].time > now:
                     break
-            elif self.blocks == 1 or self.first[1] > now:
+            elif self.blocks == 1 or self.heads[1].first > now:
                 break
             self.drop(0, 0)
         return 0
@@ -163,7 +132,7 @@ class Availability:
     def at(self, time):
         """Cores free at a time."""
         self.seek(time)
-        return self.free[self.order[self.p] * BLOCK + self.k] + self.bias[self.p]
+        return self.rows[self.heads[self.p].base + self.k].free + self.heads[self.p].bias
 
     def earliest(self, cores, duration, after, limit):
         """The first time s >= `after`, s < `limit`, from which `cores` cores are free until s + duration or `limit`,
@@ -175,33 +144,33 @@ class Availability:
         start: cython.longlong = -1
         until: cython.longlong = 0
         time: cython.longlong
-        if self.count[0] > 1 and self.time[self.order[0] * BLOCK + 1] > after:
+        if self.heads[0].count > 1 and self.rows[self.heads[0].base + 1].time > after:
             p = k = 0  # the first step: what a search from now on asks for, most of the time
         else:
             self.seek(after)
             p = self.p
             k = self.k
         while p < self.blocks:
-            if start < 0 and self.high[p] < cores:
+            if start < 0 and self.heads[p].high < cores:
                 p += 1
                 k = 0
                 continue
-            if start >= 0 and self.low[p] >= cores:
-                if self.first[p] >= until:
+            if start >= 0 and self.heads[p].low >= cores:
+                if self.heads[p].first >= until:
                     return start
                 p += 1
                 k = 0
                 continue
-            base = self.order[p] * BLOCK
-            need = cores - self.bias[p]
-            while k < self.count[p]:
-                time = self.time[base + k]
+            base = self.heads[p].base
+            need = cores - self.heads[p].bias
+            while k < self.heads[p].count:
+                time = self.rows[base + k].time
                 if start >= 0:
                     if time >= until:
                         return start
-                    if self.free[base + k] < need:
+                    if self.rows[base + k].free < need:
                         start = -1
-                elif self.free[base + k] >= need:
+                elif self.rows[base + k].free >= need:
                     start = time if time > after else after
                     if start >= limit:
                         return NEVER
@@ -228,22 +197,22 @@ class Availability:
         base: cython.Py_ssize_t
         need: cython.longlong
         while True:
-            base = self.order[p] * BLOCK
-            need = cores - self.bias[p]
-            if self.low[p] >= cores:
+            base = self.heads[p].base
+            need = cores - self.heads[p].bias
+            if self.heads[p].low >= cores:
                 k = 0
             else:
-                while k > 0 and self.free[base + k - 1] >= need:
+                while k > 0 and self.rows[base + k - 1].free >= need:
                     k -= 1
-            if k > 0 or p == 0 or self.time[base] <= floor:
+            if k > 0 or p == 0 or self.rows[base].time <= floor:
                 break
-            if self.free[self.order[p - 1] * BLOCK + self.count[p - 1] - 1] + self.bias[p - 1] < cores:
+            if self.rows[self.heads[p - 1].base + self.heads[p - 1].count - 1].free + self.heads[p - 1].bias < cores:
                 break
             p -= 1
-            k = self.count[p] - 1
+            k = self.heads[p].count - 1
         self.left_p = p
         self.left_k = k
-        return max(self.time[base + k], floor)
+        return max(self.rows[base + k].time, floor)
 
     def right(self, cores):
         """Where the run around the step ends, or NEVER."""
@@ -253,13 +222,13 @@ class Availability:
         need: cython.longlong
         found: cython.longlong = NEVER
         while p < self.blocks:
-            if self.low[p] < cores:
-                base = self.order[p] * BLOCK
-                need = cores - self.bias[p]
-                while k < self.count[p] and self.free[base + k] >= need:
+            if self.heads[p].low < cores:
+                base = self.heads[p].base
+                need = cores - self.heads[p].bias
+                while k < self.heads[p].count and self.rows[base + k].free >= need:
                     k += 1
-                if k < self.count[p]:
-                    found = self.time[base + k]
+                if k < self.heads[p].count:
+                    found = self.rows[base + k].time
                     break
             p += 1
             k = 0
@@ -282,18 +251,18 @@ class Availability:
         base: cython.Py_ssize_t = 0
         need: cython.longlong
         while True:
-            if p == self.blocks or self.first[p] >= until:
+            if p == self.blocks or self.heads[p].first >= until:
                 return False
-            if self.high[p] >= cores:
-                base = self.order[p] * BLOCK
-                need = cores - self.bias[p]
-                while k < self.count[p] and self.free[base + k] < need:
+            if self.heads[p].high >= cores:
+                base = self.heads[p].base
+                need = cores - self.heads[p].bias
+                while k < self.heads[p].count and self.rows[base + k].free < need:
                     k += 1
-                if k < self.count[p]:
+                if k < self.heads[p].count:
                     break
             p += 1
             k = 0
-        self.piece_start = max(self.piece_end, self.time[base + k])
+        self.piece_start = max(self.piece_end, self.rows[base + k].time)
         if self.piece_start >= until:
             return False
         self.right_p = p
@@ -305,17 +274,17 @@ class Availability:
 
     def step_end(self, p, k):
         """When the step is over, or NEVER."""
-        if k + 1 < self.count[p]:
-            return self.time[self.order[p] * BLOCK + k + 1]
-        return self.first[p + 1] if p + 1 < self.blocks else NEVER
+        if k + 1 < self.heads[p].count:
+            return self.rows[self.heads[p].base + k + 1].time
+        return self.heads[p + 1].first if p + 1 < self.blocks else NEVER
 
     def steps(self) -> list:
         """Everything as (time, free), in order: for checks and for a person."""
         out = []
         for p in range(self.blocks):
-            base = self.order[p] * BLOCK
-            for k in range(base, base + self.count[p]):
-                out.append((self.time[k], self.free[k] + self.bias[p]))
+            base = self.heads[p].base
+            for k in range(base, base + self.heads[p].count):
+                out.append((self.rows[k].time, self.rows[k].free + self.heads[p].bias))
         return out
 
     # ---- inside
@@ -326,21 +295,21 @@ class Availability:
         hi: cython.Py_ssize_t = self.blocks - 1
         mid: cython.Py_ssize_t = self.p
         base: cython.Py_ssize_t
-        if mid <= hi and self.first[mid] <= time and (mid == hi or time < self.first[mid + 1]):
+        if mid <= hi and self.heads[mid].first <= time and (mid == hi or time < self.heads[mid + 1].first):
             lo = hi = mid
         while lo < hi:
             mid = (lo + hi + 1) >> 1
-            if self.first[mid] <= time:
+            if self.heads[mid].first <= time:
                 lo = mid
             else:
                 hi = mid - 1
         self.p = lo
-        base = self.order[lo] * BLOCK
-        hi = self.count[lo] - 1
+        base = self.heads[lo].base
+        hi = self.heads[lo].count - 1
         lo = 0
         while lo < hi:
             mid = (lo + hi + 1) >> 1
-            if self.time[base + mid] <= time:
+            if self.rows[base + mid].time <= time:
                 lo = mid
             else:
                 hi = mid - 1
@@ -349,121 +318,60 @@ class Availability:
 
     def cut(self, time):
         """Make sure that a step begins at `time`; (p, k) is that step."""
-        base: cython.Py_ssize_t
         i: cython.Py_ssize_t
         self.seek(time)
-        if self.time[self.order[self.p] * BLOCK + self.k] == time:
+        if self.rows[self.heads[self.p].base + self.k].time == time:
             return 0
-        if self.count[self.p] == BLOCK:
+        if self.heads[self.p].count == BLOCK:
             self.split(self.p)
+            self.heads[self.p + 1].first = self.rows[self.heads[self.p + 1].base].time
+            self.bound(self.p)
+            self.bound(self.p + 1)
             self.seek(time)
-        base = self.order[self.p] * BLOCK
-        i = base + self.count[self.p]
-        while i > base + self.k + 1:
-            self.time[i] = self.time[i - 1]
-            self.free[i] = self.free[i - 1]
-            i -= 1
-        self.time[i] = time
-        self.free[i] = self.free[i - 1]
-        self.count[self.p] += 1
+        i = self.heads[self.p].base + self.k + 1
+        self.open_row(self.p, i)
+        self.rows[i].time = time
+        self.rows[i].free = self.rows[i - 1].free
         self.k += 1
         return 0
 
     def join(self, p, k):
         """Forget the step at (p, k) if it is no different from the one before."""
         before: cython.longlong
-        base: cython.Py_ssize_t = self.order[p] * BLOCK
+        base: cython.Py_ssize_t = self.heads[p].base
         if k > 0:
-            before = self.free[base + k - 1] + self.bias[p]
+            before = self.rows[base + k - 1].free + self.heads[p].bias
         elif p > 0:
-            before = self.free[self.order[p - 1] * BLOCK + self.count[p - 1] - 1] + self.bias[p - 1]
+            before = self.rows[self.heads[p - 1].base + self.heads[p - 1].count - 1].free + self.heads[p - 1].bias
         else:
             return 0
-        if self.free[base + k] + self.bias[p] == before:
+        if self.rows[base + k].free + self.heads[p].bias == before:
             self.drop(p, k)
         return 0
 
     def drop(self, p, k):
         """Take a step out."""
-        base: cython.Py_ssize_t = self.order[p] * BLOCK
-        i: cython.Py_ssize_t
-        value: cython.longlong = self.free[base + k] + self.bias[p]
-        self.count[p] -= 1
-        for i in range(base + k, base + self.count[p]):
-            self.time[i] = self.time[i + 1]
-            self.free[i] = self.free[i + 1]
-        if self.count[p] > 0:
-            self.first[p] = self.time[base]
-            if value == self.low[p] or value == self.high[p]:
-                self.bound(p)
-            return 0
-        self.spare[self.spares] = self.order[p]
-        self.spares += 1
-        self.blocks -= 1
-        for i in range(p, self.blocks):
-            self.order[i] = self.order[i + 1]
-            self.count[i] = self.count[i + 1]
-            self.bias[i] = self.bias[i + 1]
-            self.low[i] = self.low[i + 1]
-            self.high[i] = self.high[i + 1]
-            self.first[i] = self.first[i + 1]
+        base: cython.Py_ssize_t = self.heads[p].base
+        value: cython.longlong = self.rows[base + k].free + self.heads[p].bias
+        self.close_row(p, base + k)
+        if self.heads[p].count == 0:
+            return self.drop_block(p)
+        self.heads[p].first = self.rows[base].time
+        if value == self.heads[p].low or value == self.heads[p].high:
+            self.bound(p)
         return 0
 
     def bound(self, p):
         """The block's least and most."""
-        base: cython.Py_ssize_t = self.order[p] * BLOCK
+        base: cython.Py_ssize_t = self.heads[p].base
         i: cython.Py_ssize_t
-        low: cython.longlong = self.free[base]
+        low: cython.longlong = self.rows[base].free
         high: cython.longlong = low
-        for i in range(base + 1, base + self.count[p]):
-            if self.free[i] < low:
-                low = self.free[i]
-            if self.free[i] > high:
-                high = self.free[i]
-        self.low[p] = low + self.bias[p]
-        self.high[p] = high + self.bias[p]
-        return 0
-
-    def split(self, p):
-        """Move the second half of a full block into a new one."""
-        i: cython.Py_ssize_t
-        if self.spares == 0:
-            self.grow()
-        self.spares -= 1
-        new: cython.Py_ssize_t = self.spare[self.spares]
-        half: cython.Py_ssize_t = BLOCK // 2
-        source: cython.Py_ssize_t = self.order[p] * BLOCK + half
-        for i in range(half):
-            self.time[new * BLOCK + i] = self.time[source + i]
-            self.free[new * BLOCK + i] = self.free[source + i]
-        i = self.blocks
-        while i > p + 1:
-            self.order[i] = self.order[i - 1]
-            self.count[i] = self.count[i - 1]
-            self.bias[i] = self.bias[i - 1]
-            self.low[i] = self.low[i - 1]
-            self.high[i] = self.high[i - 1]
-            self.first[i] = self.first[i - 1]
-            i -= 1
-        self.blocks += 1
-        self.order[p + 1] = new
-        self.count[p] = self.count[p + 1] = half
-        self.bias[p + 1] = self.bias[p]
-        self.first[p + 1] = self.time[new * BLOCK]
-        self.bound(p)
-        self.bound(p + 1)
-        return 0
-
-    def grow(self):
-        room = len(self.order)
-        self.time = doubled(self.time)
-        self.free = doubled(self.free)
-        self.order = doubled(self.order)
-        self.count = doubled(self.count)
-        self.bias = doubled(self.bias)
-        self.low = doubled(self.low)
-        self.high = doubled(self.high)
-        self.first = doubled(self.first)
-        self.spare = np.arange(2 * room - 1, -1, -1)  # at this point every block is in use
-        self.spares = room
+        for i in range(base + 1, base + self.heads[p].count):
+            if self.rows[i].free < low:
+                low = self.rows[i].free
+            if self.rows[i].free > high:
+                high = self.rows[i].free
+        self.heads[p].low = low + self.heads[p].bias
+        self.heads[p].high = high + self.heads[p].bias
         return 0

@@ -21,7 +21,6 @@ from walltime.kernel.queue.waiting import Queue
 NEVER = cython.declare(cython.longlong, _NEVER)
 LAST = cython.declare(cython.longlong, (1 << 63) - 1)  # behind every key
 FIRST = cython.declare(cython.longlong, -LAST - 1)  # before every key
-BLOCK = cython.declare(cython.Py_ssize_t, 32)  # of the plan
 
 
 @cython.final
@@ -80,7 +79,7 @@ class Offers(Promises):
             if time >= end:
                 return 0
             k += 1
-            if k == plan.count[p]:
+            if k == plan.heads[p].count:
                 p += 1
                 k = 0
 
@@ -88,7 +87,7 @@ class Offers(Promises):
         """The same for one step of the plan. The runs of fewer and fewer cores around it lie in each other, so one walk
         outwards finds them all."""
         plan: Availability = self.plan
-        free: cython.longlong = plan.free[plan.order[p] * BLOCK + k] + plan.bias[p]
+        free: cython.longlong = plan.rows[plan.heads[p].base + k].free + plan.heads[p].bias
         i: cython.Py_ssize_t = self.place_of(free + 1, 0)
         start: cython.longlong
         end: cython.longlong
@@ -228,7 +227,7 @@ class Offers(Promises):
             self.unused = doubled(self.unused)
         self.unused[self.unuseds] = offer
         self.unuseds += 1
-        if start >= end or kind.by_length.blocks == 0:
+        if start >= end or kind.by_length.empty():
             return 0
         plan.seek_pieces(start)
         while plan.next_piece(kind.cores, end):

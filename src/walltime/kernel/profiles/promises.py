@@ -12,7 +12,6 @@ from walltime.kernel.queue.waiting import Queue
 
 NEVER = cython.declare(cython.longlong, _NEVER)
 LAST = cython.declare(cython.longlong, (1 << 63) - 1)  # behind every key
-BLOCK = cython.declare(cython.Py_ssize_t, 64)  # of sorted jobs
 
 
 @cython.final
@@ -39,7 +38,7 @@ class SameCores:
         self.found = -1
         self.found_key = self.found_seq = LAST
         self.earlier = False
-        if self.by_length.blocks > 0:
+        if not self.by_length.empty():
             self.find_short(end - start, risen, key, seq)
             if self.by_promise.first() <= end and self.by_promise.last() > risen:
                 self.find_near(end, risen, key, seq)
@@ -51,18 +50,18 @@ class SameCores:
         i: cython.Py_ssize_t
         jobs: SortedJobs = self.by_length
         for p in range(jobs.blocks):
-            if jobs.first_number[p] > length:
+            if jobs.heads[p].first_number > length:
                 break
-            if jobs.latest[p] <= risen:
+            if jobs.heads[p].latest <= risen:
                 continue
-            if not before(jobs.least_key[p], jobs.least_seq[p], self.found_key, self.found_seq) and (
-                self.earlier or before(key, seq, jobs.least_key[p], jobs.least_seq[p])
+            if not before(jobs.heads[p].least_key, jobs.heads[p].least_seq, self.found_key, self.found_seq) and (
+                self.earlier or before(key, seq, jobs.heads[p].least_key, jobs.heads[p].least_seq)
             ):
                 continue
-            for i in range(jobs.order[p] * BLOCK, jobs.order[p] * BLOCK + jobs.count[p]):
-                if jobs.number[i] > length:
+            for i in range(jobs.heads[p].base, jobs.heads[p].base + jobs.heads[p].count):
+                if jobs.rows[i].number > length:
                     break
-                if jobs.promise[i] > risen:
+                if jobs.rows[i].promise > risen:
                     self.take(jobs, i, key, seq)
         return 0
 
@@ -72,24 +71,24 @@ class SameCores:
         p: cython.Py_ssize_t = jobs.block_of(risen + 1, -1)
         i: cython.Py_ssize_t = jobs.place_in(p, risen + 1, -1)
         while p < jobs.blocks:
-            while i < jobs.order[p] * BLOCK + jobs.count[p]:
-                if jobs.number[i] > end:
+            while i < jobs.heads[p].base + jobs.heads[p].count:
+                if jobs.rows[i].number > end:
                     return 0
                 self.take(jobs, i, key, seq)
                 i += 1
             p += 1
             if p < jobs.blocks:
-                i = jobs.order[p] * BLOCK
+                i = jobs.heads[p].base
         return 0
 
     def take(self, jobs: SortedJobs, i, key, seq):
         """The job at this place can use the run."""
-        if before(key, seq, jobs.key[i], jobs.seq[i]):
-            if before(jobs.key[i], jobs.seq[i], self.found_key, self.found_seq):
-                self.found = jobs.slot[i]
-                self.found_key = jobs.key[i]
-                self.found_seq = jobs.seq[i]
-        elif before(jobs.key[i], jobs.seq[i], key, seq):
+        if before(key, seq, jobs.rows[i].key, jobs.rows[i].seq):
+            if before(jobs.rows[i].key, jobs.rows[i].seq, self.found_key, self.found_seq):
+                self.found = jobs.rows[i].slot
+                self.found_key = jobs.rows[i].key
+                self.found_seq = jobs.rows[i].seq
+        elif before(jobs.rows[i].key, jobs.rows[i].seq, key, seq):
             self.earlier = True
         return 0
 
@@ -132,7 +131,7 @@ class Promises:
         found = self.numbers.get((cores, tier))
         k = self.define(cores, tier) if found is None else found
         kind = cython.cast(SameCores, self.kinds[k])
-        if kind.by_length.blocks == 0:
+        if kind.by_length.empty():
             self.activate(k, kind)
         kind.by_length.insert(length, slot, promise, key, seq)
         kind.by_promise.insert(promise, slot, promise, key, seq)
@@ -178,16 +177,16 @@ class Promises:
                 continue
             jobs = cython.cast(SameCores, self.kinds[self.kind[i]]).by_promise
             for p in range(jobs.blocks):
-                for k in range(jobs.order[p] * BLOCK, jobs.order[p] * BLOCK + jobs.count[p]):
-                    if jobs.number[k] > now:
+                for k in range(jobs.heads[p].base, jobs.heads[p].base + jobs.heads[p].count):
+                    if jobs.rows[k].number > now:
                         break
                     at = n
-                    while at > 0 and self.queue.precedes(jobs.slot[k], slots[at - 1]):
+                    while at > 0 and self.queue.precedes(jobs.rows[k].slot, slots[at - 1]):
                         slots[at] = slots[at - 1]
                         at -= 1
-                    slots[at] = jobs.slot[k]
+                    slots[at] = jobs.rows[k].slot
                     n += 1
-                if jobs.first_number[p] > now:
+                if jobs.heads[p].first_number > now:
                     break
         return n
 
@@ -205,10 +204,10 @@ class Promises:
                 jobs = cython.cast(SameCores, self.kinds[self.kind[i]]).by_promise
                 p = jobs.block_of(now + 1, -1)
                 k = jobs.place_in(p, now + 1, -1)
-                if k < jobs.order[p] * BLOCK + jobs.count[p]:
-                    first = min(first, jobs.number[k])
+                if k < jobs.heads[p].base + jobs.heads[p].count:
+                    first = min(first, jobs.rows[k].number)
                 else:
-                    first = min(first, jobs.first_number[p + 1])
+                    first = min(first, jobs.heads[p + 1].first_number)
         return first
 
     # ---- inside
@@ -271,7 +270,7 @@ class Promises:
     def sum_up(self, kind: SameCores):
         """The kind's jobs have changed."""
         i: cython.Py_ssize_t = self.place_of(kind.cores, kind.tier)
-        if kind.by_length.blocks == 0:
+        if kind.by_length.empty():
             self.active -= 1
             while i < self.active:
                 self.rename(i, i + 1)

@@ -1,20 +1,22 @@
-from libc.string cimport memmove
-
-from walltime.kernel.arrays cimport count_below, words
+from walltime.kernel.arrays cimport count_below
 from walltime.kernel.prefetch cimport prefetch_line
 from walltime.kernel.profiles.free_profile cimport FreeProfile
-
-# The words from `begin` up to `end` go one entry up; those from the next entry on up to `end` go one entry down.
-cdef inline void move_up(long long *a, Py_ssize_t begin, Py_ssize_t end) noexcept:
-    memmove(&a[begin + 2], &a[begin], 8 * (end - begin))
-
-cdef inline void move_down(long long *a, Py_ssize_t begin, Py_ssize_t end) noexcept:
-    memmove(&a[begin], &a[begin + 2], 8 * (end - begin - 2))
+from walltime.kernel.profiles.sorted_rows cimport SortedRows
 
 cdef enum:
     BLOCK = 32
-    ENTRY = 2
-    WORDS = 64
+    ROW = 2
+    HEAD = 4
+
+cdef packed struct ReleaseRow:
+    long long time
+    long long cores
+
+cdef packed struct ReleaseHead:
+    long long base
+    long long count
+    long long last
+    long long total
 
 # All lines of a block, of which a search touches one after the other.
 cdef inline void fetch_block(const long long *at) noexcept:
@@ -22,15 +24,9 @@ cdef inline void fetch_block(const long long *at) noexcept:
     for line in range(8):
         prefetch_line(at, line)
 
-cdef class ReleaseProfile:
-    cdef long long[::1] steps
-    cdef long long[::1] order
-    cdef long long[::1] count
-    cdef long long[::1] last
-    cdef long long[::1] total
-    cdef long long[::1] spare
-    cdef Py_ssize_t spares
-    cdef readonly Py_ssize_t blocks
+cdef class ReleaseProfile(SortedRows):
+    cdef ReleaseRow[::1] rows
+    cdef ReleaseHead[::1] heads
     cdef readonly long long released
     cdef long long asked
     cpdef int insert(self, long long time, long long cores) except -1
@@ -39,7 +35,6 @@ cdef class ReleaseProfile:
     cpdef long long released_by(self, long long time) noexcept
     cpdef long long next_end(self, long long time) noexcept
     cdef int tell(self, FreeProfile free_profile) except -1
-    cdef int grow(self) except -1
-    cdef int split(self, Py_ssize_t p) except -1
-    cdef int drop_block(self, Py_ssize_t p) noexcept
     cdef Py_ssize_t block_of(self, long long time) noexcept
+    cdef Py_ssize_t row_of(self, Py_ssize_t p, long long time) noexcept
+    cdef int sum_up(self, Py_ssize_t p) noexcept

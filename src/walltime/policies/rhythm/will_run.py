@@ -23,7 +23,6 @@ from walltime.policies.rhythm.soonest import Soonest
 NEVER = cython.declare(cython.longlong, _NEVER)
 SECOND = cython.declare(cython.longlong, _SECOND)
 WINDOW = cython.declare(cython.longlong, 30 * _SECOND)  # the first
-BLOCK = cython.declare(cython.Py_ssize_t, 64)  # as in RunningProfile
 WORD = cython.declare(cython.Py_ssize_t, 32)  # as in NodeSpace
 
 if not cython.compiled:
@@ -190,23 +189,23 @@ class WillRun:
         ledger.follow(0)
         profile: RunningProfile = ledger.profiles[0]
         for p in range(profile.blocks):
-            for k in range(profile.count[p]):
-                e = profile.order[p] * BLOCK + k
-                if not self.touches(profile.slot[e]):
+            for k in range(profile.heads[p].count):
+                e = profile.heads[p].base + k
+                if not self.touches(profile.rows[e].slot):
                     continue
-                end = profile.time[e]
+                end = profile.rows[e].time
                 if base < 0:
                     base = end - end % WINDOW + WINDOW
                 last = end if end > ledger.now else ledger.now + SECOND
                 if not self.shaped:
-                    self.without(profile.slot[e], end)
+                    self.without(profile.rows[e].slot, end)
                 elif end == self.ready:
-                    self.lacking -= self.count_ended(profile.slot[e], end)
+                    self.lacking -= self.count_ended(profile.rows[e].slot, end)
                 next = NEVER
-                if k + 1 < profile.count[p]:
-                    next = profile.time[e + 1]
+                if k + 1 < profile.heads[p].count:
+                    next = profile.rows[e + 1].time
                 elif p + 1 < profile.blocks:
-                    next = profile.time[profile.order[p + 1] * BLOCK]
+                    next = profile.rows[profile.heads[p + 1].base].time
                 if not ledger.whole and next <= base + window:
                     continue
                 while not ledger.whole and next < NEVER and next > base + window:
@@ -275,14 +274,14 @@ class WillRun:
         self.running = 0
         self.ledger.follow(0)
         profile: RunningProfile = self.ledger.profiles[0]
-        while profile.blocks * BLOCK > len(self.ends):
+        while profile.blocks * profile.size > len(self.ends):
             self.ends = doubled(self.ends)
             self.runners = doubled(self.runners)
         for p in range(profile.blocks):
-            for k in range(profile.count[p]):
-                e = profile.order[p] * BLOCK + k
-                self.ends[self.running] = profile.time[e]
-                self.runners[self.running] = profile.slot[e]
+            for k in range(profile.heads[p].count):
+                e = profile.heads[p].base + k
+                self.ends[self.running] = profile.rows[e].time
+                self.runners[self.running] = profile.rows[e].slot
                 self.running += 1
         return 0
 
