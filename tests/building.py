@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from walltime.engine.cluster import Cluster
-from walltime.policies.estimate.request import Request
+from walltime.policies.estimate.request import RequestedTime
 from walltime.policies.order.fcfs import Fcfs
 
 
@@ -13,5 +13,5 @@ def add_cluster(simulation: Any, ledger: Any, policy: Any, order: Any = None, es
     """One more cluster without rules, first come, first served by what jobs request unless told otherwise; the ledger
     was made for the simulation's jobs and this cluster's number."""
     number = len(simulation.clusters)
-    cluster: Any = simulation.add(Cluster(f"c{number}", number, ledger, [order or Fcfs()], estimate or Request()))
+    cluster: Any = simulation.add(Cluster(f"c{number}", number, ledger, [order or Fcfs()], estimate or RequestedTime()))
     cluster.add_domain(None, policy)

@@ -17,7 +17,7 @@ HIDDEN = 'mount -t tmpfs none "$0" && exec "$@"'
 """A worker that sees an empty folder in place of one."""
 
 
-class Cluster:
+class DaskProcesses:
     """A scheduler and `size` workers of one thread each; `hidden` is a folder that no worker sees."""
 
     def __init__(self, folder: Path, size: int = 2, hidden: Path | None = None) -> None:

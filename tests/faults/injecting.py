@@ -19,7 +19,7 @@ from walltime.experiments.maintenance import verify
 from walltime.experiments.store import Store
 
 if TYPE_CHECKING:
-    from dask_processes import Cluster
+    from dask_processes import DaskProcesses
 
     from database_server import Server
 
@@ -54,7 +54,7 @@ class Disturbed:
         repetitions: int = 6,
         workers: int = 2,
         place: str = "walltime-store",
-        cluster: Cluster | None = None,
+        cluster: DaskProcesses | None = None,
         server: Server | None = None,
     ) -> None:
         self.folder = folder

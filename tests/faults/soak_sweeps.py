@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dask_processes import Cluster
+from dask_processes import DaskProcesses
 from injecting import Disturbed
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -74,13 +74,13 @@ def small_disk() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def cluster(wanted: bool) -> Iterator[Cluster | None]:
+def cluster(wanted: bool) -> Iterator[DaskProcesses | None]:
     """A Dask cluster where one is wanted and Dask is installed."""
     if not wanted or importlib.util.find_spec("distributed") is None:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="soak-dask-", ignore_cleanup_errors=True) as folder:
-        made = Cluster(Path(folder))
+        made = DaskProcesses(Path(folder))
         try:
             yield made
         finally:

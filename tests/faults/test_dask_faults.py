@@ -11,7 +11,7 @@ import sys
 import time
 
 import pytest
-from dask_processes import DaskCluster
+from dask_processes import DaskProcesses
 from injecting import Disturbed
 
 from walltime.experiments.store import Store
@@ -24,10 +24,10 @@ SEED = int(os.environ.get("FAULTS_SEED", "7"))
 @pytest.fixture
 def clusters(tmp_path_factory):
     """A function that starts a Dask cluster, which is ended with the test."""
-    made: list[DaskCluster] = []
+    made: list[DaskProcesses] = []
 
-    def make(**options) -> DaskCluster:
-        made.append(DaskCluster(tmp_path_factory.mktemp("dask"), **options))
+    def make(**options) -> DaskProcesses:
+        made.append(DaskProcesses(tmp_path_factory.mktemp("dask"), **options))
         return made[-1]
 
     yield make
@@ -40,7 +40,7 @@ def sweeps(tmp_path):
     """A function that makes a sweep on a Dask cluster, which is ended with the test."""
     made: list[Disturbed] = []
 
-    def make(cluster: DaskCluster, **options) -> Disturbed:
+    def make(cluster: DaskProcesses, **options) -> Disturbed:
         made.append(Disturbed(tmp_path, SEED, cluster=cluster, **options))
         return made[-1]
 
