@@ -29,7 +29,8 @@ from walltime.engine.warm_start import WarmStart
 from walltime.engine.workflow_order import order_as_workflows
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.cores import CoreLedger, Ledger
+from walltime.kernel.ledger.cores import CoreLedger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.ledger.place import Place, QueuePlaces
 from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.ledger.resources import ResourceLedger

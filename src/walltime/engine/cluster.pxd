@@ -3,7 +3,8 @@ from walltime.engine.brokering.assignments cimport Assignments
 from walltime.engine.sources cimport Openings, Timers
 from walltime.kernel.ledger.forecast cimport Forecast
 from walltime.kernel.jobs cimport OUTSIDE, JobFields, JobTable
-from walltime.kernel.ledger.cores cimport CoreLedger, Ledger
+from walltime.kernel.ledger.cores cimport CoreLedger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.ledger.plan cimport PlanLedger
 from walltime.kernel.ledger.trial cimport Trial
 from walltime.kernel.queue.waiting cimport OrderedQueue, Queue

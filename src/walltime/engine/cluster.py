@@ -10,8 +10,9 @@ from walltime.engine.brokering.assignments import Assignments  # noqa: F401 - as
 from walltime.engine.domain import Domain
 from walltime.engine.sources import Openings, Timers  # noqa: F401 - as in cluster.pxd
 from walltime.kernel.jobs import JobTable, QueuePosition
-from walltime.kernel.ledger.cores import CoreLedger, Ledger
+from walltime.kernel.ledger.cores import CoreLedger
 from walltime.kernel.ledger.forecast import Forecast
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.ledger.trial import Trial
 from walltime.kernel.queue.scan import ScanQueue

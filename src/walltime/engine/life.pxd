@@ -9,7 +9,7 @@ from walltime.kernel.jobs cimport (
     CANCELLED, COMPLETED, FAILED, FUTURE, HELD, REJECTED, RESIZED, RUNNING, SUSPENDED, WAITING, JobTable,
     done_in, seal
 )
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.source cimport (
     BEGUN, ELIGIBLE, ENTERED, FAIL, INTERRUPTED, KILL, LEFT, MOVED, OUTLIVES, REQUEUE, RESTORE, STARTED, Engine, Observer, Source
 )

@@ -18,7 +18,7 @@ from walltime.engine.scheduling import Scheduling
 from walltime.engine.sources import Releases, Returns
 from walltime.execution.model import Execution
 from walltime.kernel.jobs import JobTable, Outcome, State, done_in, seal
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.source import GONE as _GONE
 from walltime.kernel.source import Engine, Moment, Observer, Remedy, Source
 from walltime.policy.api import Cause

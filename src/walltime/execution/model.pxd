@@ -1,5 +1,5 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.source cimport Engine, Source
 
 cdef class Execution(Source):

@@ -6,7 +6,7 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.source import Engine, Source
 
 NEVER = cython.declare(cython.longlong, _NEVER)

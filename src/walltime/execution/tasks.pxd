@@ -3,7 +3,7 @@ from walltime.execution.model cimport Execution
 from walltime.execution.tasktable cimport COMPUTE, NOTHING, SPIN, TaskTable
 from walltime.kernel.heap cimport EventHeap
 from walltime.kernel.jobs cimport COMPLETED, JobTable, done_in, time_for
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 
 cdef class TaskExecution(Execution):
     cdef readonly list patterns

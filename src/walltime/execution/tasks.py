@@ -18,7 +18,7 @@ from walltime.execution.tasktable import TaskTable, Want
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.heap import EventHeap
 from walltime.kernel.jobs import JobTable, State, done_in, time_for
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.workload.pattern import duration, make_pattern, parse_profile
 
 NEVER = cython.declare(cython.longlong, _NEVER)

@@ -43,6 +43,7 @@ cdef class EventHeap:
     cdef readonly long long stamp
     cpdef int push(self, long long time, long long seq, Py_ssize_t slot, long long stamp) except -1
     cpdef int pop(self) except -1
+    cdef int rise(self, Py_ssize_t i, long long time, long long row) noexcept
     cdef int grow(self) except -1
     cdef long long first_seq(self) noexcept
     cdef Py_ssize_t first_slot(self) noexcept

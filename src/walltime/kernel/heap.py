@@ -48,19 +48,25 @@ class EventHeap:
     def push(self, time, seq, slot, stamp):
         """Add an event."""
         i: cython.Py_ssize_t = self.size + ROOT
-        p: cython.Py_ssize_t
         if i == len(self.times):
             self.grow()
         if time < self.first:
             self.first = time
-        t: cython.p_longlong = words(self.times)
-        h: cython.p_longlong = words(self.held)
         r: cython.p_longlong = words(self.rows)
-        row: cython.longlong = h[i]
+        row: cython.longlong = self.held[i]
         self.size += 1
         r[4 * row] = seq
         r[4 * row + 1] = slot
         r[4 * row + 2] = stamp
+        return self.rise(i, time, row)
+
+    def rise(self, i, time, row):
+        """Put the event of that row at place i, or above those before it that come later."""
+        p: cython.Py_ssize_t
+        t: cython.p_longlong = words(self.times)
+        h: cython.p_longlong = words(self.held)
+        r: cython.p_longlong = words(self.rows)
+        seq: cython.longlong = r[4 * row]
         while i > ROOT:
             p = (i >> 2) + 2
             if t[p] < time or (t[p] == time and r[4 * h[p]] <= seq):
@@ -116,16 +122,7 @@ class EventHeap:
             h[i] = h[p]
             i = p
             c = 4 * p - 8
-        seq: cython.longlong = r[4 * last]
-        while i > ROOT:
-            p = (i >> 2) + 2
-            if t[p] < time or (t[p] == time and r[4 * h[p]] <= seq):
-                break
-            t[i] = t[p]
-            h[i] = h[p]
-            i = p
-        t[i] = time
-        h[i] = last
+        self.rise(i, time, last)
         self.first = t[ROOT]
         return 0
 

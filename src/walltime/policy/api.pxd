@@ -1,7 +1,7 @@
 from libc.string cimport memcpy
 
 from walltime.kernel.jobs cimport OUTSIDE, WAITING, JobTable
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.queue.choices cimport Choices
 from walltime.kernel.queue.lines cimport LinesQueue
 from walltime.kernel.queue.waiting cimport Queue

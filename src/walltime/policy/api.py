@@ -17,7 +17,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, QueuePosition, State
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.queue.choices import Choices
 from walltime.kernel.queue.lines import LinesQueue
 from walltime.kernel.queue.waiting import Queue

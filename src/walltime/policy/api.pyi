@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from walltime.core.errors import PolicyError
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.queue.waiting import Queue
 from walltime.policy.views import LedgerView, QueueView
 

@@ -1,4 +1,4 @@
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 
 cdef class ClusterView:
     cdef readonly str name

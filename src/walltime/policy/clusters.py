@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.errors import PolicyError
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 
 
 @cython.cclass

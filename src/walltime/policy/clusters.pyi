@@ -1,6 +1,6 @@
 """Types of the compiled view of a cluster; what each thing does is said in clusters.py."""
 
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 
 class ClusterView:
     name: str

@@ -1,5 +1,5 @@
 from walltime.kernel.jobs cimport WAITING, JobTable
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.quotas cimport Quotas
 from walltime.policy.api cimport Pass, require_open

@@ -12,7 +12,7 @@ import numpy as np
 
 from walltime.core.errors import PolicyError
 from walltime.kernel.jobs import JobTable, State  # noqa: F401 - as in views.pxd
-from walltime.kernel.ledger.cores import Ledger  # noqa: F401 - as in views.pxd
+from walltime.kernel.ledger.interface import Ledger  # noqa: F401 - as in views.pxd
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.quotas import Quotas  # noqa: F401 - as in views.pxd
 from walltime.policy.api import Pass, require_open

@@ -1,4 +1,4 @@
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.ledger.trial cimport Trial
 from walltime.policy.api cimport Pass

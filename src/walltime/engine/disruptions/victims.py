@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.ledger.cores import Ledger  # noqa: F401 - as in victims.pxd
+from walltime.kernel.ledger.interface import Ledger  # noqa: F401 - as in victims.pxd
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.ledger.trial import Trial
 from walltime.policy.api import Pass

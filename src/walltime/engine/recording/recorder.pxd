@@ -1,6 +1,6 @@
 from walltime.kernel.arrays cimport words
 from walltime.kernel.jobs cimport COMPLETED, JobTable
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 
 cdef class Rows:
     cdef readonly Py_ssize_t width

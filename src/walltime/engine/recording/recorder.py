@@ -13,7 +13,7 @@ import numpy as np
 
 from walltime.kernel.arrays import integers, mapped
 from walltime.kernel.jobs import JobTable, State
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 
 LONGEST = cython.declare(cython.Py_ssize_t, 24)  # signs of a range: two numbers below 2**20, one below 2**24
 # Rows in the first piece and in the largest; pieces are never moved while the run goes on. None is so large that NumPy

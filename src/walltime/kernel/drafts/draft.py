@@ -10,7 +10,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.jobs import JobTable  # noqa: F401 - as in draft.pxd
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.queue.choices import Choices
 from walltime.kernel.quotas import Quotas
 

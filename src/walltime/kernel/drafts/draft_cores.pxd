@@ -1,6 +1,6 @@
 from walltime.kernel.drafts.draft cimport Draft
 from walltime.kernel.profiles.availability cimport Availability
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.ledger.plan cimport PlanLedger
 from walltime.kernel.ledger.resources cimport ResourceLedger
 

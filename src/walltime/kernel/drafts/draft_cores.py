@@ -9,7 +9,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.core.time import SECOND
 from walltime.kernel.arrays import integers
 from walltime.kernel.drafts.draft import Draft
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.ledger.plan import PlanLedger
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.profiles.availability import Availability

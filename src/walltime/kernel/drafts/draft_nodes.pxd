@@ -1,7 +1,7 @@
 from walltime.kernel.drafts.draft cimport Draft
 from walltime.kernel.drafts.draft_memory cimport Answers, Places
 from walltime.kernel.drafts.draft_table cimport DraftTable
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.kernel.profiles.release_profile cimport ReleaseProfile
 

@@ -11,7 +11,7 @@ from walltime.kernel.arrays import integers
 from walltime.kernel.drafts.draft import Draft
 from walltime.kernel.drafts.draft_memory import Answers, Places
 from walltime.kernel.drafts.draft_table import DraftTable
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.kernel.profiles.release_profile import ReleaseProfile
 

@@ -7,7 +7,7 @@ import cython
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.profiles.availability import Availability
 
 NEVER = cython.declare(cython.longlong, _NEVER)

@@ -12,6 +12,5 @@ cdef class Holding(Naming):
     cdef int hold_again(self, Py_ssize_t slot, long long start) except -1
     cdef long long worst_of(self, Py_ssize_t h, Py_ssize_t x) except? -2
     cdef int renew_number(self, Py_ssize_t slot, Py_ssize_t x, long long start, long long end) except -1
-    cdef int enter_hold(self, Py_ssize_t h) except -1
     cdef int forget_hold(self, Py_ssize_t h) except -1
     cdef int name_around(self, Py_ssize_t h) except -1

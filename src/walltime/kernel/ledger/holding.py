@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import cython
-import numpy as np
 
 from walltime.core.time import NEVER as _NEVER
-from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.ledger.naming import Naming
 
 NEVER = cython.declare(cython.longlong, _NEVER)
@@ -195,41 +193,12 @@ class Holding(Naming):
 
     def make_hold(self, slot, start, end):
         """An empty hold that the others do not know yet: `made`."""
-        h: cython.Py_ssize_t
         if self.unlike > 0:
             self.time_nodes()
         if self.holds > 0:
             self.unhold(slot)
-        if self.spares == 0:
-            for h in range(self.hold_room):
-                self.spare_holds[h] = 2 * self.hold_room - 1 - h
-            self.spares = self.hold_room
-            self.spare_holds = doubled(self.spare_holds)
-            self.by_start = doubled(self.by_start)
-            self.lengthen_holds(2 * self.hold_room)
-        self.spares -= 1
-        h = self.made = self.spare_holds[self.spares]
-        self.held[h].slot = slot
-        self.held[h].start = start
-        self.held[h].end = end
-        self.held[h].first = self.held[h].licences = -1
-        self.held[h].all = self.held[h].count = self.held[h].set = 0
-        self.held[h].looked = self.held[h].made = -1
+        self.made = self.new_hold(slot, start, end)
         self.edge = min(self.edge, start, end)
-        return 0
-
-    def enter_hold(self, h):
-        """The hold is made."""
-        k: cython.Py_ssize_t = self.holds
-        place: cython.Py_ssize_t = self.first_after(self.held[h].start)
-        while k > place:
-            self.by_start[k] = self.by_start[k - 1]
-            k -= 1
-        self.by_start[k] = h
-        self.holds += 1
-        while self.held[h].slot >= len(self.hold_of):
-            self.hold_of = np.concatenate([self.hold_of, integers(len(self.hold_of), -1)])
-        self.hold_of[self.held[h].slot] = h
         return 0
 
     def unhold(self, slot):
@@ -241,13 +210,7 @@ class Holding(Naming):
 
     def drop_hold(self, h):
         """The hold is there no more; the bounds do not know yet."""
-        k: cython.Py_ssize_t = self.first_after(self.held[h].start) - 1
-        while self.by_start[k] != h:
-            k -= 1
-        self.holds -= 1
-        while k < self.holds:
-            self.by_start[k] = self.by_start[k + 1]
-            k += 1
+        self.strike_hold(h)
         self.lift_hold(h)
         self.forget_hold(h)
         self.version += 1
@@ -265,10 +228,7 @@ class Holding(Naming):
             self.valid_from = self.timelines.eases
         else:
             self.named -= 1
-        self.hold_of[self.held[h].slot] = self.held[h].made = -1
-        self.spare_holds[self.spares] = h
-        self.spares += 1
-        return 0
+        return self.free_hold(h)
 
     def release_holds(self):
         h: cython.Py_ssize_t

@@ -1,5 +1,5 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.holds cimport Holds
 from walltime.kernel.ledger.node_pool cimport NodePool, RoughRoom
 from walltime.kernel.ledger.place cimport Place
 from walltime.kernel.ledger.shares cimport Shares
@@ -22,25 +22,7 @@ cdef struct SetFields:
 cdef inline SetFields *sets_in(long long[::1] table) noexcept:
     return <SetFields *>&table[0]
 
-# What is known of a hold.
-cdef struct HoldFields:
-    long long slot
-    long long start
-    long long end
-    long long first  # the first entry of what it keeps, or -1
-    long long all  # whether it keeps all nodes
-    long long count  # of a hold without names: so many cores of the set
-    long long set
-    long long shape
-    long long licences  # as `first`, of the licences
-    long long looked  # how many nodes had been eased when the job looked last, or -1
-    long long worst  # of its nodes, that which it would give up first: when it is free, or its number
-    long long made  # its place among the promises of the plan, or -1
-
-cdef inline HoldFields *holds_in(long long[::1] table) noexcept:
-    return <HoldFields *>&table[0]
-
-cdef class Inventory(Ledger):
+cdef class Inventory(Holds):
     # What most questions look at, side by side in a few lines of the cache: a view takes three lines of them.
     cdef readonly Place place
     cdef readonly bint whole
@@ -56,10 +38,8 @@ cdef class Inventory(Ledger):
     cdef readonly list pools
     cdef NodePool everything  # the pool of set 0
     cdef SetFields *of_set
-    cdef HoldFields *held  # by the number of the hold
     cdef readonly bint timed  # whether `timelines` knows what runs where until when, or only how much
     cdef Py_ssize_t follows
-    cdef readonly Py_ssize_t holds
     cdef readonly Py_ssize_t few
     cdef Py_ssize_t counted  # holds without names, and with
     cdef Py_ssize_t named
@@ -108,13 +88,6 @@ cdef class Inventory(Ledger):
     # running jobs of a set by expected end, for the sets that were asked about
     cdef list profiles
     cdef long long[::1] followed
-    # holds: by a number that each keeps, and these in the order of their starts, of equal ones the older first
-    cdef long long[::1] by_start
-    cdef long long[::1] hold_of  # by slot, or -1
-    cdef long long[::1] hold_table  # the memory of `held`
-    cdef readonly Py_ssize_t hold_room
-    cdef long long[::1] spare_holds
-    cdef Py_ssize_t spares
     cdef Py_ssize_t made  # the hold that is being made
     cdef long long valid_from  # a look before so many nodes were eased tells nothing
     # nodes on which more is in use than there is

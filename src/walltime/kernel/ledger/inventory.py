@@ -10,7 +10,7 @@ from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers, lined
 from walltime.kernel.hardware import Hardware
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.holds import Holds
 from walltime.kernel.ledger.node_pool import NodePool, RoughRoom
 from walltime.kernel.ledger.place import Place  # noqa: F401 - as in inventory.pxd
 from walltime.kernel.ledger.shares import Shares
@@ -25,17 +25,15 @@ A_CORE = cython.declare(cython.Py_ssize_t, 0)  # the demand for one core
 FEW_HOLDS = 16
 """So many holds are looked at one by one; what more of them keep together is known as steps over time."""
 UNLIMITED = 1 << 60  # an amount that is not counted, as in cluster.nodes
-OF_HOLD = cython.declare(cython.Py_ssize_t, 12)  # numbers that are known of a hold, as in HoldFields
 NEW_SET = (0, 0, -1, _NEVER, -1, 0, -1, 0)
 """What is known of a set at first, in the order of SetFields."""
 
 if not cython.compiled:
-    from walltime.kernel.arrays import words as holds_in
     from walltime.kernel.arrays import words as sets_in
 
 
 @cython.cclass
-class Inventory(Ledger):
+class Inventory(Holds):
     """The state of a ledger of resources; what can be asked of it is in `ResourceLedger`.
 
     A job's `shape` is a number that `intern` gave its request for one of the node sets; set 0 are all nodes. Each set
@@ -48,7 +46,7 @@ class Inventory(Ledger):
         licences, pace, switches = nodes.licences, nodes.pace, nodes.switches
         sizes = table[:, 0].copy()
         largest = table.max(axis=0)
-        Ledger.__init__(self, jobs, int(sizes.sum()), index)
+        Holds.__init__(self, jobs, int(sizes.sum()), index)
         self.on_nodes = True
         self.place = nodes.place
         self.whole = nodes.whole
@@ -95,16 +93,8 @@ class Inventory(Ledger):
         self.profiles = []
         self.followed = integers(4)
         self.follows = 0
-        self.holds = 0
         self.few = FEW_HOLDS
-        self.by_start = integers(8)
-        self.hold_of = integers(64, -1)
-        self.spare_holds = np.arange(7, -1, -1)
-        self.spares = 8
         self.made = 0
-        self.hold_table = lined(0)
-        self.hold_room = 0
-        self.lengthen_holds(8)
         self.valid_from = 0
         self.counted = self.named = 0
         self.plans = []
@@ -193,14 +183,6 @@ class Inventory(Ledger):
         table[len(self.set_table) :] = np.tile(np.array(NEW_SET, np.int64), count)
         self.set_table = table
         self.of_set = sets_in(self.set_table)
-
-    def lengthen_holds(self, room):
-        """Room for so many holds."""
-        table = lined(OF_HOLD * room)
-        table[: len(self.hold_table)] = self.hold_table
-        self.hold_table = table
-        self.hold_room = room
-        self.held = holds_in(self.hold_table)
 
     def list_sets(self):
         """Sets as ranges of nodes, and the sets of each node."""

@@ -1,5 +1,5 @@
 from walltime.kernel.jobs cimport JobTable
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.profiles.availability cimport Availability
 from walltime.kernel.profiles.offers cimport Offers
 from walltime.kernel.queue.waiting cimport Queue

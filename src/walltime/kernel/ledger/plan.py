@@ -7,7 +7,7 @@ import cython
 from walltime.core.errors import EngineError
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.profiles.availability import Availability
 from walltime.kernel.profiles.offers import Offers
 from walltime.kernel.queue.waiting import Queue

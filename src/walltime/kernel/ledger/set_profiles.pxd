@@ -15,8 +15,6 @@ cdef class SetProfiles(Inventory):
     cpdef long long number(self, Py_ssize_t s, long long time, Py_ssize_t slot) except? -1
     cdef Availability plan_of(self, Py_ssize_t s)
     cdef int plan_hold(self, Py_ssize_t h, long long sign) except -1
-    cdef Py_ssize_t held_by(self, Py_ssize_t slot) noexcept
-    cdef Py_ssize_t first_after(self, long long start) noexcept
     cdef bint apart(self, Py_ssize_t s) noexcept
     cdef long long kept_by_name(self, Py_ssize_t s, long long time, Py_ssize_t slot) noexcept
     cdef int enroll(self, Py_ssize_t slot, long long end, long long cores, bint enters) except -1

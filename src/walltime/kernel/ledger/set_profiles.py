@@ -175,25 +175,6 @@ class SetProfiles(Inventory):
             plan.add(max(self.held[h].start, self.now), self.held[h].end, sign * self.held[h].count)
         return 0
 
-    def held_by(self, slot):
-        """The hold of the job, or -1."""
-        if self.holds == 1:
-            return self.by_start[0] if self.held[self.by_start[0]].slot == slot else -1
-        return self.hold_of[slot] if 0 <= slot < len(self.hold_of) else -1
-
-    def first_after(self, start):
-        """How many holds begin at or before `start`: the place of the first that begins later."""
-        low: cython.Py_ssize_t = 0
-        high: cython.Py_ssize_t = self.holds
-        middle: cython.Py_ssize_t
-        while low < high:
-            middle = (low + high) >> 1
-            if self.held[self.by_start[middle]].start <= start:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
     def apart(self, s):
         """Whether all holds without names that bear on the set are of this very set."""
         k: cython.Py_ssize_t

@@ -9,7 +9,7 @@ from __future__ import annotations
 import cython
 
 from walltime.kernel.jobs import JobTable
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 
 
 @cython.final

@@ -1,5 +1,5 @@
 from walltime.kernel.jobs cimport OUTSIDE, JobTable
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.queue.choices cimport Choices
 from walltime.kernel.queue.sorting cimport Sorter
 from walltime.kernel.queue.waiting cimport OrderedQueue, Queue

@@ -7,7 +7,7 @@ import cython
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
 from walltime.kernel.jobs import JobTable, QueuePosition
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.queue.choices import Choices
 from walltime.kernel.queue.scan import ScanQueue
 from walltime.kernel.queue.sorting import Sorter

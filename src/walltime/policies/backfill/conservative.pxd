@@ -1,5 +1,5 @@
 from cpython.exc cimport PyErr_CheckSignals
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.policies.backfill.candidates cimport Candidates
 from walltime.policy.api cimport CAPACITY, ESTIMATE, ORDER, RELEASE, TIMER, Pass, Policy, require_open
 

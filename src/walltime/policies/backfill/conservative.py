@@ -10,7 +10,7 @@ import cython
 
 from walltime.core.time import NEVER as _NEVER
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.ledger.cores import Ledger  # noqa: F401 - as in conservative.pxd
+from walltime.kernel.ledger.interface import Ledger  # noqa: F401 - as in conservative.pxd
 from walltime.policies.backfill.candidates import Candidates, find_order
 from walltime.policy.api import Cause, InOrder, Pass, Policy, require_open
 

@@ -1,4 +1,4 @@
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.policy.api cimport ARRIVAL, Pass, Policy, require_open
 
 cdef class Lookahead(Policy):

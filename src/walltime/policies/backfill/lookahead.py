@@ -10,7 +10,7 @@ from __future__ import annotations
 import cython
 
 from walltime.core.errors import InputError
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.policies.backfill.packing import choose
 from walltime.policy.api import Cause, Pass, Policy, require_open
 

@@ -1,6 +1,6 @@
 from libc.math cimport ceil, sqrt
 
-from walltime.kernel.ledger.cores cimport Ledger
+from walltime.kernel.ledger.interface cimport Ledger
 from walltime.kernel.ledger.resources cimport ResourceLedger
 from walltime.policies.order.drf cimport DominantShare
 from walltime.policy.api cimport Pass, Policy, require_open

@@ -12,7 +12,7 @@ import numpy as np
 from walltime.core.errors import InputError, PolicyError
 from walltime.core.time import microseconds
 from walltime.kernel.arrays import doubled, integers
-from walltime.kernel.ledger.cores import Ledger
+from walltime.kernel.ledger.interface import Ledger
 from walltime.kernel.ledger.resources import ResourceLedger
 from walltime.policies.order.drf import DominantShare
 from walltime.policy.api import Pass, Policy, require_open

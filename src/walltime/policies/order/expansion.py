@@ -8,30 +8,17 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable, require_jobs
-from walltime.policy.api import Order, float_key
+from walltime.kernel.jobs import JobTable
+from walltime.policies.order.urgency import Urgency
 
 
 @cython.cclass
-class Expansion(Order):
+class Expansion(Urgency):
     """Largest expansion factor first: (wait + estimate) / estimate, at each pass.
 
     An estimate of zero counts as one microsecond.
     """
 
-    def __init__(self) -> None:
-        Order.__init__(self)
-        self.dynamic = True
-
-    def keys(self, jobs: JobTable, slots, now, keys):
-        require_jobs(jobs, slots, keys)
-        i: cython.Py_ssize_t
-        s: cython.Py_ssize_t
-        wait: cython.longlong
-        estimate: cython.longlong
-        for i in range(len(slots)):
-            s = slots[i]
-            wait = now - jobs.at[s].eligible
-            estimate = jobs.at[s].estimate if jobs.at[s].estimate > 0 else 1
-            keys[i] = float_key(-(cython.cast(cython.double, wait + estimate) / cython.cast(cython.double, estimate)))
-        return 0
+    def value(self, jobs: JobTable, slot, wait):
+        estimate: cython.longlong = jobs.at[slot].estimate if jobs.at[slot].estimate > 0 else 1
+        return cython.cast(cython.double, wait + estimate) / cython.cast(cython.double, estimate)

@@ -1,7 +1,7 @@
 from libc.math cimport log2
 
-from walltime.kernel.jobs cimport JobTable, require_jobs
-from walltime.policy.api cimport Order, float_key
+from walltime.kernel.jobs cimport JobTable
+from walltime.policies.order.urgency cimport Urgency
 
-cdef class Unicef(Order):
-    cpdef keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys)
+cdef class Unicef(Urgency):
+    cdef double value(self, JobTable jobs, Py_ssize_t slot, long long wait) noexcept

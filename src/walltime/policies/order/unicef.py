@@ -8,38 +8,21 @@ from __future__ import annotations
 
 import cython
 
-from walltime.kernel.jobs import JobTable, require_jobs
-from walltime.policy.api import Order, float_key
+from walltime.kernel.jobs import JobTable
+from walltime.policies.order.urgency import Urgency
 
 if not cython.compiled:
     from math import log2
 
 
 @cython.cclass
-class Unicef(Order):
+class Unicef(Urgency):
     """Largest wait / (log2(cores) x requested time) first, at each pass.
 
     One core counts as two, whose logarithm is not zero; a request of zero counts as one microsecond.
     """
 
-    def __init__(self) -> None:
-        Order.__init__(self)
-        self.dynamic = True
-
-    def keys(self, jobs: JobTable, slots, now, keys):
-        require_jobs(jobs, slots, keys)
-        i: cython.Py_ssize_t
-        s: cython.Py_ssize_t
-        size: cython.double
-        requested: cython.longlong
-        for i in range(len(slots)):
-            s = slots[i]
-            requested = jobs.at[s].requested if jobs.at[s].requested > 0 else 1
-            size = log2(cython.cast(cython.double, jobs.at[s].cores if jobs.at[s].cores > 2 else 2))
-            keys[i] = float_key(
-                -(
-                    cython.cast(cython.double, now - jobs.at[s].eligible)
-                    / (size * cython.cast(cython.double, requested))
-                )
-            )
-        return 0
+    def value(self, jobs: JobTable, slot, wait):
+        requested: cython.longlong = jobs.at[slot].requested if jobs.at[slot].requested > 0 else 1
+        size: cython.double = log2(cython.cast(cython.double, jobs.at[slot].cores if jobs.at[slot].cores > 2 else 2))
+        return cython.cast(cython.double, wait) / (size * cython.cast(cython.double, requested))

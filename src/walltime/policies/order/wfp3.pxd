@@ -1,5 +1,5 @@
-from walltime.kernel.jobs cimport JobTable, require_jobs
-from walltime.policy.api cimport Order, float_key
+from walltime.kernel.jobs cimport JobTable
+from walltime.policies.order.urgency cimport Urgency
 
-cdef class Wfp3(Order):
-    cpdef keys(self, JobTable jobs, long long[::1] slots, long long now, long long[::1] keys)
+cdef class Wfp3(Urgency):
+    cdef double value(self, JobTable jobs, Py_ssize_t slot, long long wait) noexcept
