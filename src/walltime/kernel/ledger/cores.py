@@ -42,12 +42,12 @@ class CoreLedger(Holds):
         h: cython.Py_ssize_t
         spare: cython.longlong
         end: cython.longlong = self.now + self.jobs.at[slot].estimate
-        own: cython.Py_ssize_t = self.held_by(slot)
+        own: cython.Py_ssize_t = self.held_by(slot) if self.holds > 1 else -1
         for k in range(self.holds):
             h = self.by_start[k]
             if self.held[h].start >= end:
                 break
-            if h == own:
+            if self.held[h].slot == slot:
                 continue
             spare = self.held[h].spare
             if own >= 0 and self.held[own].start <= self.held[h].start < self.held[own].end:
@@ -185,9 +185,8 @@ class CoreLedger(Holds):
         spare: cython.longlong
         if not self.profiled:
             self.profile()
-        h = self.held_by(slot)
-        if h >= 0:
-            self.drop_hold(h)
+        if self.holds > 0:
+            self.unhold(slot)
         spare = self.available(start) - cores
         for k in range(self.holds):
             h = self.by_start[k]
@@ -284,11 +283,11 @@ class CoreLedger(Holds):
         self.longest = self.closing = self.window = NEVER
         self.extra = self.free
         if self.holds == 1:
-            h: cython.Py_ssize_t = self.by_start[0]
-            if self.held[h].start < NEVER:
-                self.window = self.held[h].start - self.now
-                if self.held[h].spare < self.free:
-                    self.extra = self.held[h].spare
+            hold = cython.address(self.held[self.by_start[0]])
+            if hold.start < NEVER:
+                self.window = hold.start - self.now
+                if hold.spare < self.free:
+                    self.extra = hold.spare
         return 0
 
     @cython.final

@@ -197,7 +197,11 @@ class Holding(Naming):
             self.time_nodes()
         if self.holds > 0:
             self.unhold(slot)
-        self.made = self.new_hold(slot, start, end)
+        h: cython.Py_ssize_t = self.new_hold(slot, start, end)
+        self.made = h
+        self.held[h].first = self.held[h].licences = -1
+        self.held[h].all = self.held[h].count = self.held[h].set = 0
+        self.held[h].looked = self.held[h].made = -1
         self.edge = min(self.edge, start, end)
         return 0
 
@@ -228,6 +232,7 @@ class Holding(Naming):
             self.valid_from = self.timelines.eases
         else:
             self.named -= 1
+        self.held[h].made = -1
         return self.free_hold(h)
 
     def release_holds(self):

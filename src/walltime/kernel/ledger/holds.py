@@ -42,12 +42,14 @@ class Holds(Ledger):
         self.hold_room = room
         return 0
 
+    @cython.final
     def held_by(self, slot):
         """The hold of the job, or -1."""
         if self.holds == 1:
             return self.by_start[0] if self.held[self.by_start[0]].slot == slot else -1
         return self.hold_of[slot] if 0 <= slot < len(self.hold_of) else -1
 
+    @cython.final
     def first_after(self, start):
         """How many holds begin at or before `start`: the place of the first that begins later."""
         low: cython.Py_ssize_t = 0
@@ -61,21 +63,19 @@ class Holds(Ledger):
                 high = middle
         return low
 
+    @cython.final
     def new_hold(self, slot, start, end):
-        """The number of an empty hold that is not in the list yet."""
-        h: cython.Py_ssize_t
+        """The number of a hold that is not in the list yet; what else is known of it is to be told."""
         if self.spares == 0:
             self.lengthen_holds(2 * self.hold_room)
         self.spares -= 1
-        h = self.spare_holds[self.spares]
+        h: cython.Py_ssize_t = self.spare_holds[self.spares]
         self.held[h].slot = slot
         self.held[h].start = start
         self.held[h].end = end
-        self.held[h].first = self.held[h].licences = -1
-        self.held[h].all = self.held[h].count = self.held[h].set = 0
-        self.held[h].looked = self.held[h].made = -1
         return h
 
+    @cython.final
     def enter_hold(self, h):
         """It is in the list now."""
         k: cython.Py_ssize_t = self.holds
@@ -90,6 +90,7 @@ class Holds(Ledger):
         self.hold_of[self.held[h].slot] = h
         return 0
 
+    @cython.final
     def strike_hold(self, h):
         """It is in the list no more."""
         k: cython.Py_ssize_t = self.first_after(self.held[h].start) - 1
@@ -101,9 +102,10 @@ class Holds(Ledger):
             k += 1
         return 0
 
+    @cython.final
     def free_hold(self, h):
         """Its number is free for another one."""
-        self.hold_of[self.held[h].slot] = self.held[h].made = -1
+        self.hold_of[self.held[h].slot] = -1
         self.spare_holds[self.spares] = h
         self.spares += 1
         return 0

@@ -51,16 +51,18 @@ class ReleaseProfile(SortedRows):
             self.sum_up(p + 1)
             p += time > self.heads[p].last
         i: cython.Py_ssize_t = self.row_of(p, time)
+        head = cython.address(self.heads[p])
+        row = cython.address(self.rows[i])
         self.asked = -1
-        self.heads[p].total += cores
-        if i < self.heads[p].base + self.heads[p].count and self.rows[i].time == time:
-            self.rows[i].cores += cores
+        head.total += cores
+        if i < head.base + head.count and row.time == time:
+            row.cores += cores
             return 0
         self.open_row(p, i)
-        self.rows[i].time = time
-        self.rows[i].cores = cores
-        if time > self.heads[p].last:
-            self.heads[p].last = time
+        row.time = time
+        row.cores = cores
+        if time > head.last:
+            head.last = time
         return 0
 
     def remove(self, time, cores):
@@ -69,20 +71,22 @@ class ReleaseProfile(SortedRows):
             return 0
         p: cython.Py_ssize_t = self.block_of(time)
         i: cython.Py_ssize_t = self.row_of(p, time)
-        end: cython.Py_ssize_t = self.heads[p].base + self.heads[p].count
+        head = cython.address(self.heads[p])
+        end: cython.Py_ssize_t = head.base + head.count
         if i == end or self.rows[i].time != time or self.rows[i].cores < cores:
             raise KeyError((time, cores))
+        row = cython.address(self.rows[i])
         self.asked = -1
-        self.heads[p].total -= cores
-        if self.rows[i].cores > cores:
-            self.rows[i].cores -= cores
+        head.total -= cores
+        if row.cores > cores:
+            row.cores -= cores
             return 0
         self.close_row(p, i)
-        if self.heads[p].count == 0:
-            self.heads[p].last = -1
+        if head.count == 0:
+            head.last = -1
             return self.drop_block(p)
         if i == end - 1:
-            self.heads[p].last = self.rows[i - 1].time
+            head.last = self.rows[i - 1].time
         return 0
 
     def when(self, need):
@@ -90,20 +94,21 @@ class ReleaseProfile(SortedRows):
         `released` is then how many are released by that time, everything that ends at it included."""
         p: cython.Py_ssize_t = 0
         sum: cython.longlong = 0
-        while p < self.blocks and sum + self.heads[p].total < need:
-            sum += self.heads[p].total
+        head = cython.address(self.heads[0])
+        while p < self.blocks and sum + head[p].total < need:
+            sum += head[p].total
             p += 1
         if p == self.blocks:
             self.released = sum
             self.asked = -1
             return NEVER
-        i: cython.Py_ssize_t = self.heads[p].base
-        sum += self.rows[i].cores
+        row = cython.address(self.rows[head[p].base])
+        sum += row.cores
         while sum < need:
-            i += 1
-            sum += self.rows[i].cores
+            row += 1
+            sum += row.cores
         self.released = sum
-        self.asked = self.rows[i].time
+        self.asked = row.time
         return self.asked
 
     def released_by(self, time):
@@ -152,9 +157,10 @@ class ReleaseProfile(SortedRows):
 
     def row_of(self, p, time):
         """The block's first row whose time is not before this one."""
-        base: cython.Py_ssize_t = self.heads[p].base
-        fetch_block(cython.address(self.rows[base].time))
-        return base + count_below(cython.address(self.rows[base].time), ROW, self.heads[p].count, time)
+        head = cython.address(self.heads[p])
+        first = cython.address(self.rows[head.base].time)
+        fetch_block(first)
+        return head.base + count_below(first, ROW, head.count, time)
 
     def sum_up(self, p):
         """The block's last time and sum of cores."""
