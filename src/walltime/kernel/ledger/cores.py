@@ -185,9 +185,17 @@ class CoreLedger(Holds):
         spare: cython.longlong
         if not self.profiled:
             self.profile()
+        spare = self.available(start) - cores
+        if self.holds == 1 and self.held[self.by_start[0]].slot == slot:  # the only one moves, as it mostly does
+            hold = cython.address(self.held[self.by_start[0]])
+            hold.start = start
+            hold.end = end
+            hold.count = cores
+            hold.spare = spare
+            self.bound()
+            return 0
         if self.holds > 0:
             self.unhold(slot)
-        spare = self.available(start) - cores
         for k in range(self.holds):
             h = self.by_start[k]
             if start <= self.held[h].start < end:

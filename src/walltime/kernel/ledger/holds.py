@@ -79,7 +79,7 @@ class Holds(Ledger):
     def enter_hold(self, h):
         """It is in the list now."""
         k: cython.Py_ssize_t = self.holds
-        place: cython.Py_ssize_t = self.first_after(self.held[h].start)
+        place: cython.Py_ssize_t = 0 if k == 0 else self.first_after(self.held[h].start)
         while k > place:
             self.by_start[k] = self.by_start[k - 1]
             k -= 1
@@ -93,7 +93,7 @@ class Holds(Ledger):
     @cython.final
     def strike_hold(self, h):
         """It is in the list no more."""
-        k: cython.Py_ssize_t = self.first_after(self.held[h].start) - 1
+        k: cython.Py_ssize_t = 0 if self.holds == 1 else self.first_after(self.held[h].start) - 1
         while self.by_start[k] != h:
             k -= 1
         self.holds -= 1
