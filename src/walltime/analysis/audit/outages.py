@@ -58,6 +58,9 @@ def _check_pauses(tables: Tables, number: int, cluster: Cluster) -> Iterator[Vio
     before, after = order[:-1], order[1:]
     again = (tables.row[before] == tables.row[after]) & (tables.attempt[before] < tables.attempt[after])
     early = again & (tables.where[before] == number) & (tables.begin[after] < tables.stop[before] + pause)
+    if tables.foreign:  # Slurm has no pause for a job all of whose several nodes have failed at once
+        several = tables.texts.str.contains("[-,]").fill_null(False).to_numpy()
+        early &= ~(tables.is_outcome("requeued") & several)[before]
     found: list[Violation] = []
     if cluster.requeue_delay:
         report(found, "pause", early, tables.owner[after], tables.begin[after], "starts again before its pause is over")

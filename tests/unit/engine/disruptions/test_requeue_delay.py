@@ -99,6 +99,18 @@ def test_the_audit_sees_a_pause_that_was_too_short():
     ]
 
 
+@pytest.mark.parametrize(("nodes", "wrong"), [(1, 1), (2, 0)])
+def test_the_controller_has_no_pause_for_a_job_all_of_whose_several_nodes_fail_at_once(nodes, wrong):
+    names = [f"n{node}" for node in range(nodes)]
+    cluster = {"nodes": f"{nodes}x4", "failures": [FAILURE | {"nodes": names}], "requeue_delay": 60}
+    rows = [job(0, 500, nodes=nodes, cores=nodes)]
+    result = api.simulate(scenario(cluster, rows))
+    longer = scenario(cluster | {"requeue_delay": 61}, rows)
+    assert len(audit(result, scenario=longer)) == 1
+    result.record.facts["own_places"] = True
+    assert len(audit(result, scenario=longer)) == wrong
+
+
 @pytest.mark.parametrize("value", [-1, "soon"])
 def test_a_pause_is_a_time(value):
     with pytest.raises(InputError, match="requeue_delay"):
