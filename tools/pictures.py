@@ -237,7 +237,7 @@ def draw_repetitions() -> None:
         for seed in range(5)
         for policy in ("fcfs", "conservative", "easy")
     ]
-    walltime.plot("compare", *results).save(FOLDER / "repetitions.png", dpi=DPI)
+    walltime.plot("compare", *results, repeated=True).save(FOLDER / "repetitions.png", dpi=DPI)
     print("repetitions.png")
 
 
