@@ -1,10 +1,10 @@
 from walltime.kernel.profiles.sorted_rows cimport SortedRows
 
-cdef packed struct StepRow:
+cdef struct StepRow:
     long long time
     long long free
 
-cdef packed struct StepHead:
+cdef struct StepHead:
     long long base
     long long count
     long long bias

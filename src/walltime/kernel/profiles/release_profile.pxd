@@ -8,11 +8,11 @@ cdef enum:
     ROW = 2
     HEAD = 4
 
-cdef packed struct ReleaseRow:
+cdef struct ReleaseRow:
     long long time
     long long cores
 
-cdef packed struct ReleaseHead:
+cdef struct ReleaseHead:
     long long base
     long long count
     long long last

@@ -1,11 +1,11 @@
 from walltime.kernel.profiles.sorted_rows cimport SortedRows
 
-cdef packed struct RunningRow:
+cdef struct RunningRow:
     long long time
     long long seq
     long long slot
 
-cdef packed struct RunningHead:
+cdef struct RunningHead:
     long long base
     long long count
     long long last_time

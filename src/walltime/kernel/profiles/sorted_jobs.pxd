@@ -1,13 +1,13 @@
 from walltime.kernel.profiles.sorted_rows cimport SortedRows
 
-cdef packed struct SortedRow:
+cdef struct SortedRow:
     long long number
     long long slot
     long long promise
     long long key
     long long seq
 
-cdef packed struct SortedHead:
+cdef struct SortedHead:
     long long base
     long long count
     long long first_number
