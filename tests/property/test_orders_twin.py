@@ -196,6 +196,17 @@ def test_a_depth_of_one_is_easy():
         assert fast_rows(simulate(deep)) == fast_rows(simulate(easy))
 
 
+def test_submission_is_first_come_where_jobs_are_eligible_at_once():
+    alike = 0
+    for seed in range(60):
+        first, second = (simulate(draw_case(seed, order=order)) for order in ("fcfs", "submission"))
+        if first.jobs.filter(first.jobs["eligible"] > first.jobs["submit"]).is_empty():
+            alike += 1
+            assert first.jobs.equals(second.jobs), seed
+            assert first.allocations.equals(second.allocations), seed
+    assert 20 < alike < 60
+
+
 @pytest.mark.parametrize("order", STATIC)
 def test_without_backfilling_jobs_start_in_the_sequence_of_the_order(order):
     """Of two jobs that both wait, the one before the other in the order starts no later."""

@@ -51,7 +51,7 @@ class Holds(Ledger):
 
     @cython.final
     def first_after(self, start):
-        """How many holds begin at or before `start`: the place of the first that begins later."""
+        """How many holds begin at or before `start`: the index of the first that begins later."""
         low: cython.Py_ssize_t = 0
         high: cython.Py_ssize_t = self.holds
         middle: cython.Py_ssize_t
@@ -79,8 +79,8 @@ class Holds(Ledger):
     def enter_hold(self, h):
         """It is in the list now."""
         k: cython.Py_ssize_t = self.holds
-        place: cython.Py_ssize_t = 0 if k == 0 else self.first_after(self.held[h].start)
-        while k > place:
+        index: cython.Py_ssize_t = 0 if k == 0 else self.first_after(self.held[h].start)
+        while k > index:
             self.by_start[k] = self.by_start[k - 1]
             k -= 1
         self.by_start[k] = h
